@@ -27,10 +27,10 @@ export const LIBRARY = {
   outfile: 'src/lua/scripts.gen.ts',
   folders: { 'src/sync': '', 'src/core': 'core/' },
   fragments: 'src/lua/fragments',
-  constants: 'src/constants.ts',
+  constants: 'src/times-and-limits.ts',
   values: './values.js',
   script: './script.js',
-  shape: './shape.js',
+  shape: './reply-shape.js',
 }
 /** Those of the simulator's Redisson: no program that uses the library loads them. @type {Output} */
 export const REDISSON = {
@@ -39,9 +39,9 @@ export const REDISSON = {
   fragments: 'src/testing/simulation/redisson/fragments',
   values: '../../../lua/values.js',
   script: '../../../lua/script.js',
-  shape: '../../../lua/shape.js',
+  shape: '../../../lua/reply-shape.js',
 }
-/** Of `src/lua/shape.ts`. */
+/** Of `src/lua/reply-shape.ts`. */
 const SHAPES = ['digits', 'either', 'integer', 'just', 'list', 'many', 'nil', 'oneFor', 'pairs', 'text', 'tuple']
 
 /** @param {string} folder */

@@ -24,7 +24,7 @@ import { Gates } from './core/gate/gates.js'
 import type { LockKind } from './core/gate/lock-kind.js'
 import { badTicket, FIRST_ASKED, GONE, readTicket } from './core/hold/ticket.js'
 import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
-import { Publisher } from './core/listing/publisher.js'
+import { IndexPublisher } from './core/listing/index-publisher.js'
 import { Turnstiles } from './core/shared/turnstiles.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
 import type { Driver } from './engine/driver.js'
@@ -44,7 +44,7 @@ import { type ElectionHome, LockElection } from './sync/election/election.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { NumberedLock, fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { keyedLock } from './sync/keyed-lock/keyed-lock.js'
-import { LOCK_KINDS } from './sync/kinds.js'
+import { LOCK_KINDS } from './sync/kinds-by-name.js'
 import { type ListHome, listLocks } from './sync/listing/list.js'
 import { Latch } from './sync/latch/latch.js'
 import { plainLock } from './sync/lock/lock.js'
@@ -102,7 +102,7 @@ class ConnectedClient implements Client {
     this.scripts = new ServerScripts(this.#scripting)
     this.#topics = new Topics(runtime)
     const parts = { runtime, gates: this.#gates, turnstiles: this.#turnstiles, topics: this.#topics, presence }
-    this.#closing = new Closing({ ...parts, publisher: presence && new Publisher(parts, presence) })
+    this.#closing = new Closing({ ...parts, publisher: presence && new IndexPublisher(parts, presence) })
     const readLabels: LockHome['readLabels'] = (clients) => PresenceLabel.read(runtime.link, clients, mapName)
     this.#home = { runtime, gates: this.#gates, readLabels, encodeKey: keyEncoder(codec, javaCodec) }
     this.#elections = { ...this.#home, topics: this.#topics, closing: this.closing, reigns: new Set() }

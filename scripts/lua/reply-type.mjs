@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The reply part of a header as a TypeScript type, and as the check of `src/lua/shape.ts` that it is one:
+ * The reply part of a header as a TypeScript type, and as the check of `src/lua/reply-shape.ts` that it is one:
  *
  *     reply = alternative { "|" alternative }
  *     alternative = type [ "[" [ "pairs" | rest [ "/" number ] ] "]" ] { word }     the words explain, nobody else sees them

@@ -2,9 +2,9 @@ import type { Client } from '../api/client.js'
 import type { ClientOptions } from '../config/client-options.js'
 import { connect } from '../index.js'
 import { textOf } from '../thrown.js'
-import { report } from './report.js'
-import { say } from './run/say.js'
-import { UsageError, usageOf } from './usage.js'
+import { reportError } from './report-error.js'
+import { say } from './say.js'
+import { UsageError, usageOf } from './usage-error.js'
 
 /** The options that say which server. */
 export const CONNECTION = {
@@ -73,6 +73,6 @@ export const withClient = async (
       await closed(client)
     }
   } catch (error) {
-    return report(error)
+    return reportError(error)
   }
 }

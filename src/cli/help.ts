@@ -1,10 +1,10 @@
 import { plainText } from '../plain-text.js'
 import { textOf } from '../thrown.js'
 import type { Entry, Page } from './command.js'
-import { EXIT } from './run/exit-code.js'
-import { say, toStderr } from './run/say.js'
+import { EXIT } from './exit-code.js'
+import { say, toStderr } from './say.js'
 import { WIDTH, wrapped } from './text/wrap.js'
-import { UsageError } from './usage.js'
+import { UsageError } from './usage-error.js'
 
 /** Where the texts about options begin. */
 const COLUMN = 18

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { HoldfastError } from '../errors.js'
-import { commands } from './commands/table.js'
+import { commands } from './commands/all-commands.js'
 import { asksForHelp, entryOf, helpOf, overview, wrong } from './help.js'
-import { EXIT } from './run/exit-code.js'
-import { say, toStderr } from './run/say.js'
-import { UsageError } from './usage.js'
+import { EXIT } from './exit-code.js'
+import { say, toStderr } from './say.js'
+import { UsageError } from './usage-error.js'
 import { isA, textOf, traceOf } from '../thrown.js'
 
 const version = (): string => {

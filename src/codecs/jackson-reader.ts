@@ -1,5 +1,5 @@
 import { JavaValue, type Origin, origins, type Written } from './java-value.js'
-import { MOST_DIGITS, MOST_LEVELS, tooDeep } from './limits.js'
+import { MOST_DIGITS, MOST_LEVELS, tooDeep } from './codec-limits.js'
 
 /** Matches Java's naming conventions, so that a list of two texts is not mistaken for a class and its value. */
 const CLASS = /^(?:[a-z_][\w$]*\.)+[A-Z][\w$]*$|^\[+(?:[BCDFIJSZ]|L[\w.$]+;)$/

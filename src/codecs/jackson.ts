@@ -2,7 +2,7 @@ import { show } from '../check-options.js'
 import type { Codec } from '../api/codec.js'
 import { JacksonReader } from './jackson-reader.js'
 import { isPlainArray, JavaValue, type Origin, origins, type Written } from './java-value.js'
-import { MOST_LEVELS, contentOf, tooDeep } from './limits.js'
+import { MOST_LEVELS, contentOf, tooDeep } from './codec-limits.js'
 
 /**
  * The JSON of Redisson's JsonJacksonCodec. Every value except text, booleans, ints and doubles names its Java class:

@@ -1,6 +1,6 @@
 import { ConfigError } from '../errors.js'
 import type { Codec, CodecName } from '../api/codec.js'
-import { codecOf, encodeWith, isNamed, keepsText } from './by-name.js'
+import { codecOf, encodeWith, isNamed, keepsText } from './codec-by-name.js'
 import { plainText } from '../plain-text.js'
 
 /** The codec that Redisson's clients use, by the configuration file that this client reads, too. */

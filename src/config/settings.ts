@@ -18,12 +18,12 @@ import {
 } from '../check-options.js'
 import type { RedissonVersion } from '../api/client.js'
 import type { Logger } from '../api/monitoring.js'
-import { borrowed, type Borrowed } from './borrowed.js'
+import { borrowed, type Borrowed } from './borrowed-client.js'
 import { guarded, silent } from './logger.js'
 import { retryOf, type RetryOptions } from './retry-option.js'
 import { tlsOf } from './tls.js'
 import { type Place, placeOfUrl } from './url.js'
-import { codecOf } from '../codecs/by-name.js'
+import { codecOf } from '../codecs/codec-by-name.js'
 import type { ClientOptions, Filed } from './client-options.js'
 import { quoted } from '../plain-text.js'
 
@@ -89,7 +89,7 @@ export const readSettings = async (from: From, env: Environment): Promise<Settin
   checkText(file, 'file')
   if (options.url !== undefined || options.connection !== undefined)
     throw new ConfigError('pass only one of file, url and connection')
-  const { readConfig } = await import('./file/read.js')
+  const { readConfig } = await import('./file/read-file.js')
   const filed = await readConfig(file, env, { ...options, nameMappers })
   return settle({ ...given(filed.options), ...given(options) }, env, filed)
 }

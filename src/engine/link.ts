@@ -2,14 +2,14 @@ import { abortOf } from '../base/abort.js'
 import { outside } from '../base/scope.js'
 import { ClosedError, ConfigError, EngineError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
-import type { Shape } from '../lua/shape.js'
+import type { Shape } from '../lua/reply-shape.js'
 import type { Arg } from '../lua/values.js'
 import { connectError } from './connect-errors.js'
 import { type ConnectLimits, withinLimits } from './connect-limits.js'
 import { ConnectionReplacement } from './connection-replacement.js'
 import type { Driver, DriverEvents, Message, Nodes, SendOptions, SubscriptionKind } from './driver.js'
 import { Exchanges } from './exchanges.js'
-import { Greeting } from './greeting.js'
+import { FirstPing } from './first-ping.js'
 import { noReply, offline } from './link-errors.js'
 import { MessagePulse } from './message-pulse.js'
 import type { TimeoutOptions } from './reply-timeouts.js'
@@ -54,7 +54,7 @@ export class Link {
   readonly #scriptAndWait: ScriptAndWait
   readonly #untilConnected: UntilConnected
   readonly #replacement: ConnectionReplacement
-  readonly #greeting: Greeting
+  readonly #greeting: FirstPing
   readonly #pulse: MessagePulse
   /** The trouble that was reported last, since the connection was up. */
   #trouble: string | undefined
@@ -71,7 +71,7 @@ export class Link {
     this.#exchanges = new Exchanges(driver, options, this.#replacement)
     this.#scriptAndWait = new ScriptAndWait(driver, this.#exchanges)
     this.#untilConnected = new UntilConnected(driver.address, options)
-    this.#greeting = new Greeting(driver)
+    this.#greeting = new FirstPing(driver)
     this.#pulse = new MessagePulse(driver, options.clock, (pong) => this.#exchanges.inTime(pong))
     this.since = options.clock.now()
   }

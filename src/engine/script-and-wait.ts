@@ -1,6 +1,6 @@
 import { EngineError } from '../errors.js'
 import type { Script } from '../lua/script.js'
-import { integer } from '../lua/shape.js'
+import { integer } from '../lua/reply-shape.js'
 import type { Arg, Reply } from '../lua/values.js'
 import type { Driver, SendOptions } from './driver.js'
 import type { Exchanges, Expected } from './exchanges.js'

@@ -1,7 +1,7 @@
 import { type RateLimitOptions, beside, judge } from './rate-limit.js'
 import { asError } from './user-functions.js'
 
-export { networkOf } from './address.js'
+export { networkOf } from './client-address.js'
 export type { RateLimitOptions } from './rate-limit.js'
 
 /** The part of Express's request that is used, in Express 4 and 5. */

@@ -1,6 +1,6 @@
 import { type RateLimitOptions, beside, judge } from './rate-limit.js'
 
-export { networkOf } from './address.js'
+export { networkOf } from './client-address.js'
 export type { RateLimitOptions } from './rate-limit.js'
 
 /** The part of Hono's context that is used. */

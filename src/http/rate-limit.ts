@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Client } from '../api/client.js'
 import { checkAmount, checkFunction, checkLease, checkOptions, show } from '../check-options.js'
 import type { Rate, RateDecision } from '../api/rate-limiter.js'
-import { networkOf } from './address.js'
-import { Guard } from './guard.js'
+import { networkOf } from './client-address.js'
+import { OutageGuard } from './outage-guard.js'
 import { quoted } from '../plain-text.js'
 import { asError, given } from './user-functions.js'
 
@@ -104,7 +104,7 @@ export const judge = <R>(
   const rate: Rate = { permits, interval, keepAlive: Math.max(interval, KEPT) }
   const policy = { 'RateLimit-Policy': `"${name}";q=${permits};w=${seconds(interval)}` }
   const unasked: Verdict['refusal'] = whenAway === 'open' ? undefined : { status: 503, text: 'Service Unavailable' }
-  const guard = new Guard(timeout)
+  const guard = new OutageGuard(timeout)
 
   const ask = (whose: string): Promise<RateDecision | undefined> =>
     guard.ask(async (signal) =>

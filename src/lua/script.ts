@@ -1,4 +1,4 @@
-import type { Shape } from './shape.js'
+import type { Shape } from './reply-shape.js'
 import type { Arg } from './values.js'
 
 declare const types: unique symbol

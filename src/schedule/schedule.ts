@@ -12,7 +12,7 @@ import {
   show,
 } from '../check-options.js'
 import { type Cron, cronOf } from './cron.js'
-import { Rounds } from './rounds.js'
+import { DueSlots } from './due-slots.js'
 import type { Schedule, ScheduledRun, ScheduleOptions } from './types.js'
 
 /** The same as for `client.slots`, ms. */
@@ -57,7 +57,7 @@ export const schedule = async (
   const cron: Cron = await cronOf(options.cron, timezone)
   if (client.closing.aborted) throw new ClosedError(name)
   const slots = client.slots(name, { retention })
-  const rounds = new Rounds({ name, slots, cron, clock, options, retention, work })
+  const rounds = new DueSlots({ name, slots, cron, clock, options, retention, work })
   const stop = (): Promise<void> => rounds.stop()
   // The user's signal first: if its getters throw, no listener is left at `client.closing`.
   const signals = [...(options.signal === undefined ? [] : [options.signal]), client.closing]

@@ -1,6 +1,6 @@
 export { type VirtualClock, virtualClock } from './virtual-clock.js'
 export type { Clock, Timer, TimerOptions } from '../base/clock.js'
-export { checkHistory } from './history/check.js'
+export { checkHistory } from './history/check-history.js'
 export { explain } from './history/explain.js'
 export type {
   CallEvent,

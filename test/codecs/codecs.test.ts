@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { codecOf } from '#src/codecs/by-name.js'
+import { codecOf } from '#src/codecs/codec-by-name.js'
 
 const text = (data: string | Uint8Array): string => Buffer.from(data).toString()
 const bytes = (data: string): Uint8Array => new TextEncoder().encode(data)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { connect } from 'holdfast'
 import { until } from '../support/until.js'
 import { seeded } from '../support/random.js'
-import { codecOf } from '#src/codecs/by-name.js'
+import { codecOf } from '#src/codecs/codec-by-name.js'
 import type { CodecName } from '#src/api/codec.js'
 
 const CODECS: readonly CodecName[] = ['json', 'jackson', 'string', 'long', 'bytes']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { JavaValue } from 'holdfast'
-import { codecOf } from '#src/codecs/by-name.js'
+import { codecOf } from '#src/codecs/codec-by-name.js'
 
 const { encode, decode } = codecOf('jackson')
 const text = (data: string | Uint8Array): string => (typeof data === 'string' ? data : Buffer.from(data).toString())

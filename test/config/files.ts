@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { FIELDS, type Mode, SECTIONS } from '#src/config/file/field-fates.js'
-import { readConfig } from '#src/config/file/read.js'
+import { readConfig } from '#src/config/file/read-file.js'
 import type { Endpoint } from '#src/engine/endpoint.js'
 import type { Filed } from '#src/config/client-options.js'
 

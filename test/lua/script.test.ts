@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { script, type ArgsOf, type KeysOf, type ReplyOf, type Script } from '#src/lua/script.js'
-import { either, integer, many as manyOf, nil, text } from '#src/lua/shape.js'
+import { either, integer, many as manyOf, nil, text } from '#src/lua/reply-shape.js'
 
 const acquire: Script<readonly [lock: string], readonly [owner: string, lease: number], null | number> = script(
   'lock/acquire',

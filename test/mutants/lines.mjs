@@ -76,7 +76,7 @@ export const lines = [
   {
     name: 'core-margin-none',
     breaks: 'a hold is lost before the server gives the lock away',
-    file: 'src/core/hold/deadline.ts',
+    file: 'src/core/hold/tenure-deadline.ts',
     from: 'this.#lasts = lease - marginOf(lease)',
     to: 'this.#lasts = lease + marginOf(lease)',
     suites: ['core/hold/watchdog', 'suites/contract/locks#G-04', 'testing/virtual-time'],
@@ -84,7 +84,7 @@ export const lines = [
   {
     name: 'core-clocks-apart',
     breaks: 'a hold is uncertain while the two clocks disagree',
-    file: 'src/core/hold/deadline.ts',
+    file: 'src/core/hold/tenure-deadline.ts',
     from: '> CLOCKS_APART)',
     to: '> Infinity)',
     suites: ['suites/guide/promises#wall clock is set'],
@@ -92,7 +92,7 @@ export const lines = [
   {
     name: 'wall-clock-ignored',
     breaks: 'what passes while a machine is suspended counts',
-    file: 'src/core/hold/deadline.ts',
+    file: 'src/core/hold/tenure-deadline.ts',
     from: 'return this.#proven.wall + this.#lasts',
     to: 'return Infinity',
     suites: ['testing/virtual-time'],
@@ -268,7 +268,7 @@ export const lines = [
   {
     name: 'thrown-schedule-ends',
     breaks: 'whatever the work of a schedule throws, the schedule goes on',
-    file: 'src/schedule/rounds.ts',
+    file: 'src/schedule/due-slots.ts',
     from: '`: ${traceOf(cause)}`',
     to: '`: ${String(cause)}`',
     suites: ['suites/guide/hostile-throws#a schedule'],
@@ -324,7 +324,7 @@ export const lines = [
   {
     name: 'core-notes-stay',
     breaks: 'notes of answered steps are deleted',
-    file: 'src/core/server/idempotent-steps.ts',
+    file: 'src/core/server/counter-steps.ts',
     from: "link.command(['DEL', ...notes]",
     to: "link.command(['EXISTS', ...notes]",
     suites: ['core/server/notes', 'suites/contract/semaphores'],
@@ -332,7 +332,7 @@ export const lines = [
   {
     name: 'core-undo-never',
     breaks: 'what an unanswered acquire took is given back',
-    file: 'src/core/server/idempotent-steps.ts',
+    file: 'src/core/server/counter-steps.ts',
     from: 'if (!mayHaveChanged(cause)) return',
     to: 'if (mayHaveChanged(cause)) return',
     suites: ['suites/trouble/synchronizers/replies', 'suites/trouble/synchronizers/histories'],
@@ -415,8 +415,8 @@ export const lines = [
     name: 'lua-read-adopted-when-gone',
     breaks: 'a read whose lease is over is not adopted',
     file: 'src/sync/read-write-lock/read-pass.lua',
-    from: 'elseif countOf(found[3]) == 0 then\n  return 0',
-    to: 'elseif countOf(found[3]) == 0 then\n  return 1',
+    from: 'elseif levelOf(found[3]) == 0 then\n  return 0',
+    to: 'elseif levelOf(found[3]) == 0 then\n  return 1',
     suites: ['suites/guide/promises#ticket is refused'],
   },
   {
@@ -570,7 +570,7 @@ export const lines = [
   {
     name: 'core-permits-never-passed',
     breaks: 'permits with ids are passed on within a process',
-    file: 'src/core/shared/passing.ts',
+    file: 'src/core/shared/permits-hand-to-hand.ts',
     from: 'if (!this.#allowance.pass(amount, takers.length, sent)) return',
     to: 'if (amount > 0) return',
     suites: ['sync/permit-semaphore/permit-line'],
@@ -924,7 +924,7 @@ export const lines = [
   {
     name: 'config-tls-off-by-an-old-field',
     breaks: 'verification of certificates is what the file says',
-    file: 'src/config/file/tls.ts',
+    file: 'src/config/file/tls-of-file.ts',
     from: "mode === 'NONE' || (mode === undefined && old === false)",
     to: "mode === 'NONE' || old === false",
     suites: ['config/settings'],
@@ -932,7 +932,7 @@ export const lines = [
   {
     name: 'config-tls-names-unchecked',
     breaks: 'STRICT checks the server’s name',
-    file: 'src/config/file/tls.ts',
+    file: 'src/config/file/tls-of-file.ts',
     from: "mode === 'CA_ONLY' ?",
     to: "mode !== 'NONE' ?",
     suites: ['config/settings'],
@@ -980,16 +980,16 @@ export const lines = [
   {
     name: 'config-prefix-allowed',
     breaks: 'a connection that renames keys is refused',
-    file: 'src/config/borrowed.ts',
+    file: 'src/config/borrowed-client.ts',
     from: "some?.keyPrefix !== undefined && some.keyPrefix !== ''",
     to: "some?.keyPrefix === null && some.keyPrefix !== ''",
-    suites: ['config/borrowed'],
+    suites: ['config/borrowed-client'],
   },
   // ---- codecs -----------------------------------------------------------------------------------------------------------
   {
     name: 'codec-long-rounded',
     breaks: 'the long codec keeps 64 bits',
-    file: 'src/codecs/by-name.ts',
+    file: 'src/codecs/codec-by-name.ts',
     from: 'return Number.isSafeInteger(number) ? number : BigInt(text)',
     to: 'return number',
     suites: ['codecs/codecs'],
@@ -997,7 +997,7 @@ export const lines = [
   {
     name: 'codec-long-overflows',
     breaks: 'the long codec refuses more than 64 bits',
-    file: 'src/codecs/by-name.ts',
+    file: 'src/codecs/codec-by-name.ts',
     from: 'BigInt.asIntN(64, value) === value',
     to: 'BigInt.asIntN(65, value) === value',
     suites: ['codecs/codecs'],
@@ -1005,7 +1005,7 @@ export const lines = [
   {
     name: 'codec-bytes-shared',
     breaks: 'a message is a copy',
-    file: 'src/codecs/by-name.ts',
+    file: 'src/codecs/codec-by-name.ts',
     from: 'new Uint8Array(data)',
     to: 'data',
     suites: ['codecs/codecs', 'suites/contract/topics'],
@@ -1021,7 +1021,7 @@ export const lines = [
   {
     name: 'codec-json-undefined',
     breaks: 'a value without JSON is refused',
-    file: 'src/codecs/by-name.ts',
+    file: 'src/codecs/codec-by-name.ts',
     from: 'if (text === undefined) throw new TypeError(`JSON cannot represent',
     to: 'if (text === null) throw new TypeError(`JSON cannot represent',
     suites: ['codecs/codecs', 'suites/contract/topics'],
@@ -1030,7 +1030,7 @@ export const lines = [
   {
     name: 'topic-heard-after-the-end',
     breaks: 'no message comes after unsubscribe',
-    file: 'src/sync/topic/listening.ts',
+    file: 'src/sync/topic/topic-listener.ts',
     from: 'if (this.#over !== undefined) return',
     to: 'if (this.#over === null) return',
     suites: ['suites/contract/topics#another’s subscription'],
@@ -1038,7 +1038,7 @@ export const lines = [
   {
     name: 'topic-bad-message-kills',
     breaks: 'a message that cannot be read is an error event, and the next one is heard',
-    file: 'src/sync/topic/listening.ts',
+    file: 'src/sync/topic/topic-listener.ts',
     from: '      failed(new Error(`a message on ${quoted(channel)} cannot be read: ${textOf(cause)}`, { cause }))\n      return',
     to: '      throw cause',
     suites: ['suites/contract/topics'],
@@ -1054,7 +1054,7 @@ export const lines = [
   {
     name: 'topic-rejection-unhandled',
     breaks: 'a listener that rejects is an error event',
-    file: 'src/sync/topic/listening.ts',
+    file: 'src/sync/topic/topic-listener.ts',
     from: 'tell(() => this.#concerned.receive(message, channel), failed)',
     to: 'void this.#concerned.receive(message, channel)',
     suites: ['suites/contract/topics'],
@@ -1200,7 +1200,7 @@ export const lines = [
   {
     name: 'idempotency-any-user',
     breaks: 'a key of one user never gets the answer to another user',
-    file: 'src/http/idempotency/judge.ts',
+    file: 'src/http/idempotency/judge-request.ts',
     from: 'hashOf(scope, key)',
     to: "hashOf('', key)",
     suites: ['http/idempotency/contract#another user'],
@@ -1208,7 +1208,7 @@ export const lines = [
   {
     name: 'idempotency-any-body',
     breaks: 'another request with the same key gets 422',
-    file: 'src/http/idempotency/judge.ts',
+    file: 'src/http/idempotency/judge-request.ts',
     from: 'kept.fingerprint !== fingerprint',
     to: "kept.fingerprint === ''",
     suites: ['http/idempotency/contract#another user'],
@@ -1216,7 +1216,7 @@ export const lines = [
   {
     name: 'idempotency-any-field',
     breaks: 'no text on the server can break a response',
-    file: 'src/http/idempotency/answer.ts',
+    file: 'src/http/idempotency/kept-answer.ts',
     from: 'VALUE.test(value)',
     to: "value !== ''",
     suites: ['http/idempotency/trouble#forged'],
@@ -1224,7 +1224,7 @@ export const lines = [
   {
     name: 'idempotency-failures-kept',
     breaks: 'after an answer of 5xx, the next request runs again',
-    file: 'src/http/idempotency/recording.ts',
+    file: 'src/http/idempotency/record-answer.ts',
     from: 'status >= 500 ||',
     to: 'status >= 600 ||',
     suites: ['http/idempotency/contract#a failure'],
@@ -1313,7 +1313,7 @@ export const lines = [
   {
     name: 'multi-longest-counts',
     breaks: 'several locks last as long as the shortest',
-    file: 'src/sync/multi-lock/outcomes.ts',
+    file: 'src/sync/multi-lock/member-outcomes.ts',
     from: 'sort((one, other) => other - one)',
     to: 'sort((one, other) => one - other)',
     suites: ['sync/multi-lock/multi-lock', 'sync/red-lock/red-lock'],
@@ -1362,7 +1362,7 @@ export const lines = [
   {
     name: 'core-no-expiry-no-deadline',
     breaks: 'a hold whose key has no expiry any more is believed for a lease at most',
-    file: 'src/core/hold/deadline.ts',
+    file: 'src/core/hold/tenure-deadline.ts',
     from: '(left < 0 ? lease : left)',
     to: '(left < 0 ? Infinity : left)',
     suites: ['suites/guide/promises#takes the expiry away'],
@@ -1410,31 +1410,31 @@ export const lines = [
   {
     name: 'trust-reply-unchecked',
     breaks: 'a reply that is none of its kind is not believed',
-    file: 'src/lua/shape.ts',
+    file: 'src/lua/reply-shape.ts',
     from: 'Array.isArray(reply) && reply.length === items.length && items.every((item, i) => item(reply[i], sent))',
     to: 'Array.isArray(reply)',
-    suites: ['lua/shape', 'suites/trouble/locks/strange-replies'],
+    suites: ['lua/reply-shape', 'suites/trouble/locks/strange-replies'],
   },
   {
     name: 'trust-number-not-whole',
     breaks: 'a number that is not whole is no reply',
-    file: 'src/lua/shape.ts',
+    file: 'src/lua/reply-shape.ts',
     from: 'Number.isSafeInteger(reply)',
     to: "typeof reply === 'number'",
-    suites: ['lua/shape'],
+    suites: ['lua/reply-shape'],
   },
   {
     name: 'trust-too-few-replies',
     breaks: 'each of several holds has its own reply',
-    file: 'src/lua/shape.ts',
+    file: 'src/lua/reply-shape.ts',
     from: 'reply.length * each === sent.length - first &&',
     to: '',
-    suites: ['lua/shape', 'lua/script'],
+    suites: ['lua/reply-shape', 'lua/script'],
   },
   {
     name: 'trust-queued',
     breaks: 'a connection inside an open MULTI is refused',
-    file: 'src/engine/greeting.ts',
+    file: 'src/engine/first-ping.ts',
     from: "if (isQueued(reply)) return 'it is inside an open MULTI'",
     to: 'if (isQueued(reply)) return undefined',
     suites: ['engine/strange-connections#MULTI'],
@@ -1516,7 +1516,7 @@ export const lines = [
   {
     name: 'engine-unsubscribed-comes-back',
     breaks: 'what is unsubscribed stays so after a reconnect',
-    file: 'src/engine/ioredis/messages.ts',
+    file: 'src/engine/ioredis/message-connection.ts',
     from: '    this.#channels[kind].delete(name)\n    const client = this.#client',
     to: '    const client = this.#client',
     suites: ['engine/subscriptions#all connections cut'],
@@ -1524,7 +1524,7 @@ export const lines = [
   {
     name: 'engine-gap-untold',
     breaks: 'a gap is told after every kind of reconnect',
-    file: 'src/engine/node-redis/messages.ts',
+    file: 'src/engine/node-redis/message-connection.ts',
     from: 'if (!first) this.#events.gap()',
     to: 'void first',
     suites: ['engine/subscriptions#all connections cut'],
@@ -1564,7 +1564,7 @@ export const lines = [
   {
     name: 'engine-dials-without-a-pause',
     breaks: 'what accepts connections and closes them is dialed less and less often',
-    file: 'src/engine/ioredis/pauses.ts',
+    file: 'src/engine/ioredis/reconnect-pauses.ts',
     from: 'useless++',
     to: 'useless = 0',
     suites: ['engine/pauses'],
@@ -1572,7 +1572,7 @@ export const lines = [
   {
     name: 'engine-error-is-a-success',
     breaks: 'a server that answers each connection with an error is dialed less and less often',
-    file: 'src/engine/ioredis/pauses.ts',
+    file: 'src/engine/ioredis/reconnect-pauses.ts',
     from: 'if (reply[0] === ERROR) return',
     to: '',
     suites: ['engine/pauses#only errors'],
@@ -1580,7 +1580,7 @@ export const lines = [
   {
     name: 'engine-slow-for-ever',
     breaks: 'a connection that is cut after it worked is soon made again',
-    file: 'src/engine/ioredis/pauses.ts',
+    file: 'src/engine/ioredis/reconnect-pauses.ts',
     from: '      useless = 0\n      stream',
     to: '      stream',
     suites: ['engine/pauses#succeeded'],
@@ -1588,7 +1588,7 @@ export const lines = [
   {
     name: 'engine-messages-dialed-without-a-pause',
     breaks: 'the connection for messages pauses as the one for commands does',
-    file: 'src/engine/ioredis/messages.ts',
+    file: 'src/engine/ioredis/message-connection.ts',
     from: 'this.#clock === undefined ? client : paused(client, this.#clock)',
     to: 'client',
     suites: ['engine/pauses#connection for messages'],
@@ -1620,7 +1620,7 @@ export const lines = [
   {
     name: 'core-moving-slot-ends-the-wait',
     breaks: 'a call that waits goes on when a slot has moved',
-    file: 'src/core/waiting/wait-out.ts',
+    file: 'src/core/waiting/wait-out-trouble.ts',
     from: 'waitsOut(trouble, patience, false)',
     to: 'waitsOut(trouble, { wait: 0 }, false)',
     suites: ['core/waiting/moving-slot#go on when'],
@@ -1628,7 +1628,7 @@ export const lines = [
   {
     name: 'core-moving-slot-outlasts-the-wait',
     breaks: 'a call ends in time while a slot is moving',
-    file: 'src/core/waiting/wait-out.ts',
+    file: 'src/core/waiting/wait-out-trouble.ts',
     from: 'limitedStep(answer(), patience,',
     to: 'limitedStep(answer(), { wait: 0, signal: undefined },',
     suites: ['core/waiting/moving-slot#in time'],
@@ -1669,7 +1669,7 @@ export const lines = [
   {
     name: 'config-aliases-each-anew',
     breaks: 'what aliases repeat is bounded in all',
-    file: 'src/config/file/tree.ts',
+    file: 'src/config/file/yaml-tree.ts',
     from: 'reading.spent = reading.copied\n',
     to: 'reading.spent = 0\n',
     suites: ['config/file/yaml'],
@@ -1677,7 +1677,7 @@ export const lines = [
   {
     name: 'config-holds-itself',
     breaks: 'a value that holds itself is refused',
-    file: 'src/config/file/tree.ts',
+    file: 'src/config/file/yaml-tree.ts',
     from: 'if (depth > DEEPEST)',
     to: 'if (depth > 1e9)',
     suites: ['config/file/yaml'],
@@ -1709,7 +1709,7 @@ export const lines = [
   {
     name: 'codec-json-brackets-in-text',
     breaks: 'brackets in a text are no levels',
-    file: 'src/codecs/limits.ts',
+    file: 'src/codecs/codec-limits.ts',
     from: '    else if (quoted) {\n',
     to: '    else if (quoted && code === BACKSLASH) {\n',
     suites: ['codecs/hostile'],
@@ -1718,31 +1718,31 @@ export const lines = [
   {
     name: 'http-each-address-of-a-network',
     breaks: 'the addresses of one IPv6 network count as one',
-    file: 'src/http/address.ts',
+    file: 'src/http/client-address.ts',
     from: '.slice(0, 4)',
     to: '.slice(0, 8)',
-    suites: ['http/address'],
+    suites: ['http/client-address'],
   },
   {
     name: 'http-mapped-apart',
     breaks: 'an IPv4 address counts the same within IPv6',
-    file: 'src/http/address.ts',
+    file: 'src/http/client-address.ts',
     from: 'groups[5] === 0xffff &&',
     to: 'groups[5] === 0xfffe &&',
-    suites: ['http/address'],
+    suites: ['http/client-address'],
   },
   {
     name: 'http-port-counts',
     breaks: 'ports make no difference',
-    file: 'src/http/address.ts',
+    file: 'src/http/client-address.ts',
     from: 'PORT.exec(text)?.[1] ?? text',
     to: 'text',
-    suites: ['http/address'],
+    suites: ['http/client-address'],
   },
   {
     name: 'http-asks-though-away',
     breaks: 'while the server is silent one question at a time finds out',
-    file: 'src/http/guard.ts',
+    file: 'src/http/outage-guard.ts',
     from: 'if (this.#probing || systemClock.monotonic() < this.#probeAt)',
     to: 'if (systemClock.monotonic() < 0)',
     suites: ['http/silence'],
@@ -1750,7 +1750,7 @@ export const lines = [
   {
     name: 'http-questions-without-a-bound',
     breaks: 'no more than 256 questions are with the server',
-    file: 'src/http/guard.ts',
+    file: 'src/http/outage-guard.ts',
     from: 'const MOST = 256',
     to: 'const MOST = 1e9',
     suites: ['http/silence'],
@@ -1758,7 +1758,7 @@ export const lines = [
   {
     name: 'http-away-for-good',
     breaks: 'the server is asked again once it answers',
-    file: 'src/http/guard.ts',
+    file: 'src/http/outage-guard.ts',
     from: '    this.#away = false\n    this.#pause = 0',
     to: '    this.#pause = 0',
     suites: ['http/silence#answers again'],
@@ -1778,7 +1778,7 @@ export const lines = [
     file: 'src/core/line/grant-acceptor.ts',
     from: 'if (tenure === undefined) return\n',
     to: 'if (tenure?.lease !== 0) return\n',
-    suites: ['core/line/hand-to-hand'],
+    suites: ['core/line/pass-without-server'],
   },
   {
     name: 'line-readers-one-by-one',
@@ -1791,7 +1791,7 @@ export const lines = [
   {
     name: 'line-trials-of-a-tenth',
     breaks: 'whoever was granted a lock has three seconds to confirm it',
-    file: 'src/constants.ts',
+    file: 'src/times-and-limits.ts',
     from: 'TRIAL = 3000',
     to: 'TRIAL = 300',
     suites: ['sync/fair-lock/flaws', 'lua/scripts'],
@@ -2081,7 +2081,7 @@ export const lines = [
   {
     name: 'election-deadline-ignored',
     breaks: 'a leader that cannot renew gives up at its deadline, before another can lead',
-    file: 'src/sync/election/reign.ts',
+    file: 'src/sync/election/leader-term.ts',
     from: 'left <= this.#rest',
     to: 'left < 0',
     suites: ['sync/election/away'],
@@ -2145,7 +2145,7 @@ export const lines = [
   {
     name: 'flight-forged-value',
     breaks: 'a message with a value counts only with its proof',
-    file: 'src/sync/flight/message.ts',
+    file: 'src/sync/flight/end-message.ts',
     from: 'payload.slice(0, PROOF) !== proofOf(holder, text)',
     to: 'false',
     suites: ['sync/flight/flight#strangers'],
@@ -2169,7 +2169,7 @@ export const lines = [
   {
     name: 'schedule-by-its-own-clock',
     breaks: 'a schedule is judged by the server’s clock',
-    file: 'src/schedule/rounds.ts',
+    file: 'src/schedule/due-slots.ts',
     from: 'const now = await slots.now()',
     to: 'const now = this.#it.clock.now()',
     suites: ['schedule/schedule'],
@@ -2177,26 +2177,26 @@ export const lines = [
   {
     name: 'schedule-runs-elsewhere-are-final',
     breaks: 'a slot whose process dies is told, or run again',
-    file: 'src/schedule/rounds.ts',
+    file: 'src/schedule/due-slots.ts',
     from: 'return by === undefined ? AGAIN : LONGEST',
     to: 'return undefined',
-    suites: ['schedule/rounds'],
+    suites: ['schedule/due-slots'],
   },
   {
     name: 'schedule-stop-waits-for-others',
     breaks: 'stop waits for no other machine',
-    file: 'src/schedule/rounds.ts',
+    file: 'src/schedule/due-slots.ts',
     from: 'lease, signal: this.stopping,',
     to: 'lease,',
-    suites: ['schedule/rounds'],
+    suites: ['schedule/due-slots'],
   },
   {
     name: 'schedule-last-in-the-future',
     breaks: 'a last slot in the future hides no missed ones',
-    file: 'src/schedule/rounds.ts',
+    file: 'src/schedule/due-slots.ts',
     from: 'if (last <= now) return { slot: last',
     to: 'if (last < Infinity) return { slot: last',
-    suites: ['schedule/rounds#future'],
+    suites: ['schedule/due-slots#future'],
   },
   {
     name: 'slots-work-on-a-lost-lock',
@@ -2225,7 +2225,7 @@ export const lines = [
   {
     name: 'cli-refused-looks-free',
     breaks: 'a lock that the user may not read is not shown as free',
-    file: 'src/sync/listing/row.ts',
+    file: 'src/sync/listing/listed-lock.ts',
     from: "if (error.code === 'NOPERM') refusals.push(error)",
     to: '',
     suites: ['cli/commands/show#may not read'],

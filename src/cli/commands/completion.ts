@@ -3,7 +3,7 @@ import { bashScript } from '../completion/bash.js'
 import { fishScript } from '../completion/fish.js'
 import { describedOf } from '../completion/parts.js'
 import { zshScript } from '../completion/zsh.js'
-import { parse, UsageError } from '../usage.js'
+import { parse, UsageError } from '../usage-error.js'
 
 const SCRIPTS = new Map([
   ['bash', bashScript],

@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
-import { readConfig } from '../../config/file/read.js'
+import { readConfig } from '../../config/file/read-file.js'
 import { type Settings, settle } from '../../config/settings.js'
 import type { Endpoint } from '../../engine/endpoint.js'
 import type { Page } from '../command.js'
-import { parse, UsageError } from '../usage.js'
+import { parse, UsageError } from '../usage-error.js'
 import { plainJson, plainMessage } from '../../plain-text.js'
 
 const OPTIONS = {

@@ -1,7 +1,7 @@
 import { connect } from '../../index.js'
 import type { Page } from '../command.js'
 import { demo } from '../demo/demo.js'
-import { parse, UsageError } from '../usage.js'
+import { parse, UsageError } from '../usage-error.js'
 import { plainText } from '../../plain-text.js'
 
 const OPTIONS = {

@@ -1,6 +1,6 @@
 import type { Entry, Page } from '../command.js'
 import { entryOf, helpOf, overview } from '../help.js'
-import { parse, UsageError } from '../usage.js'
+import { parse, UsageError } from '../usage-error.js'
 
 export const page: Page = {
   usage: ['help [COMMAND]'],

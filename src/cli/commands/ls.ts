@@ -4,12 +4,12 @@ import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { cellsOf, columnsHelp, columnsOf, TITLES, titlesOf } from '../locks/columns.js'
 import { jsonLine } from '../locks/json.js'
-import { KIND, kindOf } from '../locks/kinds.js'
+import { KIND, kindOf } from '../locks/listed-kinds.js'
 import { Progress } from '../locks/progress.js'
-import { say } from '../run/say.js'
+import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { tableOf } from '../text/table.js'
-import { asUsage, parse, UsageError } from '../usage.js'
+import { asUsage, parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
   columns: {

@@ -1,9 +1,9 @@
 import { wrong } from '../help.js'
 import type { Page } from '../command.js'
 import { execute } from '../run/execute.js'
-import { OPTIONS, readOptions, type RunOptions } from '../run/options.js'
-import { crash } from '../run/say.js'
-import { UsageError } from '../usage.js'
+import { OPTIONS, readOptions, type RunOptions } from '../run/run-options.js'
+import { crash } from '../say.js'
+import { UsageError } from '../usage-error.js'
 
 export const page: Page = {
   usage: ['run NAME [options] -- COMMAND [ARG…]', 'run --kind multi NAME NAME… [options] -- COMMAND [ARG…]'],

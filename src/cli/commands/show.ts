@@ -4,10 +4,10 @@ import { CONNECTION, connectionOf, sameServer, withClient } from '../connection.
 import { described } from '../locks/describe.js'
 import { locksAt } from '../locks/find.js'
 import { jsonLine } from '../locks/json.js'
-import { KIND, kindOf } from '../locks/kinds.js'
-import { say } from '../run/say.js'
+import { KIND, kindOf } from '../locks/listed-kinds.js'
+import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
-import { nameIn, parse } from '../usage.js'
+import { nameIn, parse } from '../usage-error.js'
 
 const OPTIONS = {
   json: { type: 'boolean', default: false, help: 'one JSON object a line for each kind, as ls prints it' },

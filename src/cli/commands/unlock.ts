@@ -6,9 +6,9 @@ import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { whoIs } from '../locks/describe.js'
 import { locksAt } from '../locks/find.js'
-import { type Held, KIND, kindOf, lockOf } from '../locks/kinds.js'
-import { say } from '../run/say.js'
-import { nameIn, parse, UsageError } from '../usage.js'
+import { type Held, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
+import { say } from '../say.js'
+import { nameIn, parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
   owner: {

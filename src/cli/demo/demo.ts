@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../base/clock.js'
-import { guard } from '../guard.js'
+import { restoreTerminal } from '../restore-terminal.js'
 import { shownAddress } from './address.js'
 import { Inside } from './inside.js'
 import { Output } from './output.js'
@@ -51,13 +51,13 @@ class Demo {
   }
 
   async run(): Promise<number> {
-    const unguard = guard({ restore: this.#output.restore, stop: () => this.#stop() })
+    const unguard = restoreTerminal({ restore: this.#output.restore, stop: () => this.#stop() })
     process.on('SIGTSTP', this.#output.suspend).on('SIGCONT', this.#output.enter)
     this.#output.enter()
     const drawing = this.#draw()
     try {
       const code = await this.#show()
-      // A signal came meanwhile: the guard ends the process, and there is no summary.
+      // A signal came meanwhile: the process ends, and there is no summary.
       return this.#over.signal.aborted ? await new Promise<never>(() => {}) : code
     } catch (error) {
       if (this.#over.signal.aborted) await new Promise<never>(() => {})

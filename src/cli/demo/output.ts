@@ -1,6 +1,6 @@
 import { frame, HEIGHT, WIDTH, type Show } from './frame.js'
-import { plainLine } from './plain.js'
-import { paint } from './row.js'
+import { plainLine } from './plain-line.js'
+import { paint } from './styled-row.js'
 import { Screen } from './screen.js'
 import type { Line, Stage } from './stage.js'
 import { summary } from './summary.js'

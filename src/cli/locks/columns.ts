@@ -1,8 +1,8 @@
 import type { ListedLock } from '../../api/listing.js'
 import { plainMessage, plainText } from '../../plain-text.js'
 import type { Column } from '../text/table.js'
-import { spanOf } from '../text/span.js'
-import { UsageError } from '../usage.js'
+import { spanOf } from '../text/time-span.js'
+import { UsageError } from '../usage-error.js'
 
 /** A column of `holdfast ls`. `of`: its text; empty: there is none. */
 interface Kind extends Omit<Column, 'title'> {

@@ -1,7 +1,7 @@
 import type { ListedHolder, ListedLock, ListedWaiter } from '../../api/listing.js'
 import { plainMessage, plainText } from '../../plain-text.js'
-import { shellWord } from '../text/shell.js'
-import { spanOf } from '../text/span.js'
+import { shellWord } from '../text/shell-word.js'
+import { spanOf } from '../text/time-span.js'
 import { WIDTH, wrapped } from '../text/wrap.js'
 
 /** For how many holders the command that releases them is shown. */

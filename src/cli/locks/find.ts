@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.js'
 import type { ListedKind, ListedLock } from '../../api/listing.js'
-import { asUsage } from '../usage.js'
+import { asUsage } from '../usage-error.js'
 
 /** The locks with this name: of each kind, one. */
 export const locksAt = async (

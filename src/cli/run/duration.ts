@@ -1,5 +1,5 @@
 import { plainText } from '../../plain-text.js'
-import { UsageError } from '../usage.js'
+import { UsageError } from '../usage-error.js'
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const FORM = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/

@@ -3,17 +3,17 @@ import { LockLostError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
 import { textOf } from '../../thrown.js'
 import { closed, opened } from '../connection.js'
-import { report } from '../report.js'
-import { Command, environmentOf } from './command.js'
-import { codeOfCommand, type Ended, EXIT, StartError } from './exit-code.js'
-import { grab, type Grip } from './grip.js'
-import { GuardianProcess } from './guardian-process.js'
-import { Keeper } from './keeper.js'
-import type { RunOptions } from './options.js'
+import { reportError } from '../report-error.js'
+import { ChildCommand, environmentOf } from './child-command.js'
+import { codeOfCommand, type Ended, EXIT, StartError } from '../exit-code.js'
+import { grab, type Grip } from './grab.js'
+import { GuardianHandle } from './guardian-handle.js'
+import { EndOnLoss } from './end-on-loss.js'
+import type { RunOptions } from './run-options.js'
 import { Processes } from './processes.js'
-import { crash, say } from './say.js'
-import { Signals, type Stopped } from './signals.js'
-import { sweep } from './sweep.js'
+import { crash, say } from '../say.js'
+import { IncomingSignals, type Stopped } from './incoming-signals.js'
+import { endLeftovers } from './end-leftovers.js'
 
 /** ms from TERM to KILL for what the command leaves behind. */
 const GRACE = 5000
@@ -21,8 +21,8 @@ const GRACE = 5000
 /** What the parts of one run share. */
 interface Run {
   readonly options: RunOptions
-  readonly signals: Signals
-  readonly guardian: GuardianProcess
+  readonly signals: IncomingSignals
+  readonly guardian: GuardianHandle
   /** The command uses the terminal, and shares the process group of this process. */
   readonly terminal: boolean
 }
@@ -30,9 +30,9 @@ interface Run {
 /** Runs the command while the lock is held. Resolves to the exit code. */
 export const execute = async (options: RunOptions): Promise<number> => {
   const terminal = isatty(0)
-  const signals = new Signals(terminal)
+  const signals = new IncomingSignals(terminal)
   process.on('uncaughtException', crash)
-  const guardian = new GuardianProcess()
+  const guardian = new GuardianHandle()
   try {
     return await connected({ options, signals, guardian, terminal })
   } catch (error) {
@@ -47,7 +47,7 @@ export const execute = async (options: RunOptions): Promise<number> => {
 const failed = (error: unknown, { conflict }: RunOptions, stop: AbortSignal): number => {
   // Whatever else went wrong while it gave up.
   if (stop.aborted) return (stop.reason as Stopped).code
-  return report(error, conflict)
+  return reportError(error, conflict)
 }
 
 const connected = async (run: Run): Promise<number> => {
@@ -82,7 +82,7 @@ const held = async (run: Run, grip: Grip): Promise<number> => {
   const { options, signals, terminal } = run
   signals.stop.throwIfAborted()
   const env = environmentOf(process.env, grip.env)
-  const command = new Command({ command: options.command, env, terminal })
+  const command = new ChildCommand({ command: options.command, env, terminal })
   const { target } = command
   if (target === undefined) return startFailed(await command.ended)
   const processes = new Processes(target)
@@ -105,9 +105,9 @@ const held = async (run: Run, grip: Grip): Promise<number> => {
 /** The parts of a run that has begun. */
 interface Begun {
   readonly grip: Grip
-  readonly command: Command
+  readonly command: ChildCommand
   readonly processes: Processes
-  readonly keeper: Keeper
+  readonly keeper: EndOnLoss
 }
 
 /** Resolves to the exit code when no process of the command is left. */
@@ -117,7 +117,7 @@ const untilOver = async ({ options, signals, guardian }: Run, begun: Begun): Pro
   processes.commandEnded()
   // If the guardian has ended it, its word is there, but not read yet.
   await new Promise(setImmediate)
-  await sweep({ processes, grace: options.grace ?? GRACE, ending: () => keeper.ends, say })
+  await endLeftovers({ processes, grace: options.grace ?? GRACE, ending: () => keeper.ends, say })
   const lost = keeper.settle()
   keeper.stop()
   signals.ignore()
@@ -126,9 +126,9 @@ const untilOver = async ({ options, signals, guardian }: Run, begun: Begun): Pro
   return lost ? reportLoss(ended, grip) : codeOfCommand(ended)
 }
 
-const keeperOf = ({ options, guardian }: Run, grip: Grip, processes: Processes): Keeper => {
+const keeperOf = ({ options, guardian }: Run, grip: Grip, processes: Processes): EndOnLoss => {
   const name = quoted(nameOf(grip))
-  return new Keeper({
+  return new EndOnLoss({
     grip,
     processes,
     onLost: options.onLost,

@@ -1,4 +1,4 @@
-import { Duty, type Order } from './duty.js'
+import { GuardianDuty, type Order } from './guardian-duty.js'
 import { Processes } from './processes.js'
 
 /**
@@ -14,7 +14,7 @@ const say = (word: 'heard' | 'acts'): void => {
   if (process.connected) process.send?.(word)
 }
 
-const duty = new Duty({
+const duty = new GuardianDuty({
   processesOf: (target) => new Processes(target),
   acts: () => say('acts'),
   done: () => process.exit(0),

@@ -1,11 +1,11 @@
 import { LONGEST_LEASE, LONGEST_TIMEOUT } from '../../check-options.js'
 import { ConfigError } from '../../errors.js'
 import type { ClientOptions, Filed } from '../client-options.js'
-import { placeIn } from './endpoint.js'
-import { codecIn, javaCodecIn, nameMapperIn } from './java.js'
-import { tlsIn } from './tls.js'
-import type { Tree } from './tree.js'
-import { type Reading, Values } from './values.js'
+import { placeIn } from './endpoint-of-file.js'
+import { codecIn, javaCodecIn, nameMapperIn } from './java-classes.js'
+import { tlsIn } from './tls-of-file.js'
+import type { Tree } from './yaml-tree.js'
+import { type Reading, Values } from './field-values.js'
 import { plainMessage, plainText } from '../../plain-text.js'
 
 /** The caller's options that affect how the file is read. */

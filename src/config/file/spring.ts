@@ -1,5 +1,5 @@
-import { pathOf } from './tls.js'
-import { type Entry, type Source, type Tree, wrong } from './tree.js'
+import { pathOf } from './tls-of-file.js'
+import { type Entry, type Source, type Tree, wrong } from './yaml-tree.js'
 
 /** What Spring's application.yml says about Redisson: the path of another file, or the whole configuration. */
 export type Spring = { readonly path: string } | { readonly config: Tree; readonly loose: boolean }

@@ -1,5 +1,5 @@
 import { EngineError } from '../../errors.js'
-import { text } from '../../lua/shape.js'
+import { text } from '../../lua/reply-shape.js'
 import type { Health } from '../../api/monitoring.js'
 import type { Runtime } from './runtime.js'
 import { within } from '../../base/time-limit.js'

@@ -1,10 +1,10 @@
 import type { SendOptions } from '../../engine/driver.js'
 import type { Script } from '../../lua/script.js'
 import type { Runtime } from './runtime.js'
-import type { Fleet, Runner } from '../protocol/runner.js'
+import type { Fleet, ScriptRunner } from '../protocol/script-runner.js'
 
 /** Runs scripts for one object, and puts its name on the errors. */
-export class NamedRunner implements Runner {
+export class NamedRunner implements ScriptRunner {
   readonly #runtime: Runtime
   readonly #options: SendOptions
 

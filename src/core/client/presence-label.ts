@@ -1,7 +1,7 @@
 import type { Link } from '../../engine/link.js'
 import { indexKey, presenceKey, registerKey } from '../../keys.js'
-import { coreClientEnlist } from '../../lua/scripts.gen.js'
-import { either, integer, just, nil, text } from '../../lua/shape.js'
+import { coreClientRegisterClient } from '../../lua/scripts.gen.js'
+import { either, integer, just, nil, text } from '../../lua/reply-shape.js'
 import type { Clock, Timer } from '../../base/clock.js'
 
 export interface PresenceLabelOptions {
@@ -61,7 +61,7 @@ export class PresenceLabel {
 
   /** Counts as a client for so many ms; 0: no longer. */
   async enlist(stays = this.stays): Promise<void> {
-    await this.#link.run(coreClientEnlist, [this.#register], [this.#options.id, stays])
+    await this.#link.run(coreClientRegisterClient, [this.#register], [this.#options.id, stays])
   }
 
   /** `stays`: for how many ms others can still find what it has published. */

@@ -11,15 +11,15 @@ import { LockEvents } from './lock-events.js'
 import { Emitter } from '../../base/emitter.js'
 import { ReleaseCallerLimit } from '../hold/release-caller-limit.js'
 import { Replicas, type ReplicasOptions } from '../server/replicas.js'
-import { IdempotentSteps } from '../server/idempotent-steps.js'
+import { CounterSteps } from '../server/counter-steps.js'
 import { enclosing } from '../../base/scope.js'
 import { WireSecrets } from './wire-secrets.js'
 import { ServerTime } from '../server/server-time.js'
 import type { Tenure } from '../hold/tenure.js'
-import type { Terms } from '../hold/terms.js'
+import type { LeaseTerms } from '../hold/lease-terms.js'
 import { Subscriptions } from '../server/subscriptions.js'
 import { Watchdog } from '../hold/watchdog.js'
-import type { Fleet } from '../protocol/runner.js'
+import type { Fleet } from '../protocol/script-runner.js'
 import { BackgroundWork } from '../server/background-work.js'
 import { Retry } from '../server/retry.js'
 import { UndoAcquire } from '../server/undo-acquire.js'
@@ -50,7 +50,7 @@ export class Runtime {
   readonly background: BackgroundWork
   readonly retry: Retry
   readonly undo: UndoAcquire
-  readonly steps = new IdempotentSteps(this)
+  readonly steps = new CounterSteps(this)
   /** By slot if nodes have clocks of their own (Cluster), else under 0. */
   readonly serverTimes = new Map<number, ServerTime>()
   #number = 0
@@ -111,7 +111,7 @@ export class Runtime {
   }
 
   /** The terms of a hold that the watchdog renews. */
-  readonly watched: Terms
+  readonly watched: LeaseTerms
 
   warn(warning: string): void {
     this.warnings.push(plainMessage(warning))

@@ -1,8 +1,8 @@
 import { ClosedError } from '../../errors.js'
 import { momentOf } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { TenureHold } from '../hold/hold.js'
-import type { Terms } from '../hold/terms.js'
+import type { TenureHold } from '../hold/tenure-hold.js'
+import type { LeaseTerms } from '../hold/lease-terms.js'
 import type { GateHost } from '../waiting/gate-host.js'
 import { limitedStep } from '../waiting/limited-step.js'
 
@@ -13,7 +13,7 @@ export const adopt = async (
   gate: Adopting,
   from: string,
   owner: UnitOfWork,
-  terms: Terms,
+  terms: LeaseTerms,
 ): Promise<TenureHold | undefined> => {
   const { runtime, protocol } = gate
   const { clock } = runtime.options

@@ -1,19 +1,19 @@
 import { ClosedError } from '../../errors.js'
-import { FREED, type TenureHold } from '../hold/hold.js'
+import { FREED, type TenureHold } from '../hold/tenure-hold.js'
 import type { Tenure } from '../hold/tenure.js'
 import { hearsGrants } from '../line/grant-listener.js'
 import { Line } from '../line/line.js'
 import { isLine } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
-import type { Request } from '../waiting/request.js'
+import type { Request } from '../waiting/wait-limits.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { GateBase } from './gate-base.js'
 import { mayPass, passesAsItIs } from './pass-limit.js'
 import { releaseOnServer } from './release-until-answered.js'
 import { SpinWaiters } from './spin-waiters.js'
 import { limitedStep, LATE } from '../waiting/limited-step.js'
-import { PASS_TIME } from '../../constants.js'
+import { PASS_TIME } from '../../times-and-limits.js'
 
 /**
  * The gate of a lock that one owner at a time can hold. Only the first waiter asks the server. When a hold here ends, it is

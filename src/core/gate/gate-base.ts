@@ -4,13 +4,13 @@ import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { NamedRunner } from '../client/named-runner.js'
 import type { Runtime } from '../client/runtime.js'
-import type { TenureHold } from '../hold/hold.js'
+import type { TenureHold } from '../hold/tenure-hold.js'
 import { type TenureHost, Tenure } from '../hold/tenure.js'
-import type { Terms } from '../hold/terms.js'
+import type { LeaseTerms } from '../hold/lease-terms.js'
 import { makeTicket } from '../hold/ticket.js'
 import type { Line } from '../line/line.js'
-import { type LockProtocol, NOT_HELD, type ServerState } from '../protocol/protocol.js'
-import type { Request } from '../waiting/request.js'
+import { type LockProtocol, NOT_HELD, type ServerState } from '../protocol/lock-protocol.js'
+import type { Request } from '../waiting/wait-limits.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { adopt } from './adopt.js'
 import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
@@ -90,7 +90,7 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
   }
 
   /** The server has granted the lock. */
-  begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure {
+  begin(wire: string, terms: LeaseTerms, sent: Moment, from?: Tenure): Tenure {
     const tenure = new Tenure(this, wire, terms, sent)
     if (from !== undefined) tenure.succeed(from)
     this.take(tenure)
@@ -178,14 +178,14 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
 
   // ---- from one process to another ---------------------------------------------------------------------------------
 
-  async adopt(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
+  async adopt(from: string, owner: UnitOfWork, terms: LeaseTerms): Promise<TenureHold | undefined> {
     const { runtime } = this
     const adopting = this.staying(() => adopt(this, from, owner, terms))
     runtime.background.track(adopting.catch(() => undefined))
     return runtime.untilClosed(() => adopting, this.name)
   }
 
-  ticketOf({ wire }: Tenure, terms: Terms): string {
+  ticketOf({ wire }: Tenure, terms: LeaseTerms): string {
     const { name, kind } = this
     return makeTicket({ kind: kind.name, keys: kind.keys, name, wire, ...terms })
   }

@@ -4,15 +4,15 @@ import type { Owner } from '../../api/hold.js'
 import type { AcquireOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
 import type { Gates } from './gates.js'
-import type { TenureHold } from '../hold/hold.js'
+import type { TenureHold } from '../hold/tenure-hold.js'
 import { clientsIn, lockStateOf } from './lock-state.js'
-import { ThreadLock } from './owned-lock.js'
+import { GatedRedissonNamedLock } from './redisson-named-lock.js'
 import { UnitOfWork } from '../../base/owner.js'
-import type { ServerState } from '../protocol/protocol.js'
-import type { Request } from '../waiting/request.js'
+import type { ServerState } from '../protocol/lock-protocol.js'
+import type { Request } from '../waiting/wait-limits.js'
 import type { Runtime } from '../client/runtime.js'
 import { enclosing, within } from '../../base/scope.js'
-import { leftOf } from '../hold/terms.js'
+import { leftOf } from '../hold/lease-terms.js'
 import { whileHeld } from '../hold/using.js'
 import { excludeEachOther, type LockKind, type OpenGate, overlap } from './lock-kind.js'
 import type { Tenure } from '../hold/tenure.js'
@@ -124,7 +124,7 @@ export class GatedLock implements Lock<TenureHold> {
 
   for(owner: Owner): OwnedLock {
     checkOwner(owner)
-    return new ThreadLock(this, owner as UnitOfWork)
+    return new GatedRedissonNamedLock(this, owner as UnitOfWork)
   }
 
   get gates(): Gates {

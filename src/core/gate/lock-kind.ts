@@ -1,13 +1,13 @@
 import type { DeadlockError } from '../../errors.js'
-import type { LockProtocol, ServerState } from '../protocol/protocol.js'
-import type { TenureHold } from '../hold/hold.js'
+import type { LockProtocol, ServerState } from '../protocol/lock-protocol.js'
+import type { TenureHold } from '../hold/tenure-hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { Backoff, Request } from '../waiting/request.js'
+import type { Backoff, Request } from '../waiting/wait-limits.js'
 import type { Waiter } from '../waiting/waiter.js'
-import type { Runner } from '../protocol/runner.js'
+import type { ScriptRunner } from '../protocol/script-runner.js'
 import type { Runtime } from '../client/runtime.js'
 import type { Tenure } from '../hold/tenure.js'
-import type { Terms } from '../hold/terms.js'
+import type { LeaseTerms } from '../hold/lease-terms.js'
 
 /** A kind of lock. */
 export interface LockKind {
@@ -31,7 +31,7 @@ export interface LockKind {
   readonly rival?: LockKind
   /** Makes the gate, if the kind does not use the usual one. */
   gate?(home: GateHome, name: string, key: string): OpenGate
-  protocol(runner: Runner, key: string): LockProtocol
+  protocol(runner: ScriptRunner, key: string): LockProtocol
 }
 
 /** A gate, as other code sees it. */
@@ -46,7 +46,7 @@ export interface OpenGate {
   /** Undefined: it could not be acquired within the wait. */
   acquire(request: Request): Promise<TenureHold | undefined>
   /** Takes over a hold that was detached, here or elsewhere. Undefined: it no longer exists. */
-  adopt(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined>
+  adopt(from: string, owner: UnitOfWork, terms: LeaseTerms): Promise<TenureHold | undefined>
   /** The tenure of this owner. */
   tenureOf(owner: UnitOfWork): Tenure | undefined
   /** The owner has acquired another lock on the same key: its calls here would wait for themselves. */

@@ -1,7 +1,7 @@
 import type { LockState } from '../../api/lock.js'
 import { clientOf } from '../../keys.js'
-import { leftOf } from '../hold/terms.js'
-import type { ServerState } from '../protocol/protocol.js'
+import { leftOf } from '../hold/lease-terms.js'
+import type { ServerState } from '../protocol/lock-protocol.js'
 
 /** The clients that hold the lock or wait for it. */
 export const clientsIn = ({ holders, waiting = [] }: ServerState): string[] =>

@@ -1,6 +1,6 @@
-import { PASS_TIME } from '../../constants.js'
+import { PASS_TIME } from '../../times-and-limits.js'
 import type { Tenure } from '../hold/tenure.js'
-import { alike, type Terms } from '../hold/terms.js'
+import { alike, type LeaseTerms } from '../hold/lease-terms.js'
 
 /** How often a hold may be passed on within one process before other processes get their turn. */
 const PASSES = 65_536
@@ -10,7 +10,7 @@ export const mayPass = (tenure: Tenure, now: number): boolean =>
   tenure.passes < PASSES && now - tenure.opened < PASS_TIME
 
 /** Whether the next waiter here may go without a step on the server: on the same terms, and if the server's last answer is fresh enough. */
-export const passesAsItIs = (tenure: Tenure, next: Terms, now: number): boolean => {
+export const passesAsItIs = (tenure: Tenure, next: LeaseTerms, now: number): boolean => {
   const half = tenure.lease / 2
   // On trial the lease is shorter, and `status()` takes that into account.
   const proven = tenure.trial || (now - tenure.provenAt < half && tenure.lastsUntil - now >= half)

@@ -1,7 +1,7 @@
 import { EngineError } from '../../errors.js'
 import { within } from '../../base/time-limit.js'
 import type { Tenure } from '../hold/tenure.js'
-import { NOT_HELD } from '../protocol/protocol.js'
+import { NOT_HELD } from '../protocol/lock-protocol.js'
 import { isWrongKind, mayHaveRun } from '../server/error-kinds.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { quoted } from '../../plain-text.js'

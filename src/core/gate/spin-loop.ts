@@ -1,7 +1,7 @@
 import { AskLoop } from '../waiting/ask-loop.js'
-import { troublePause } from '../waiting/wait-out.js'
+import { troublePause } from '../waiting/wait-out-trouble.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { POLL } from '../../constants.js'
+import { POLL } from '../../times-and-limits.js'
 
 /** How many refusals to count before a polite pause: by then, the pauses of other waiters have grown as well. */
 const LATER = 64

@@ -4,12 +4,12 @@ import { LocalHoldCheck } from '../waiting/local-hold-check.js'
 import type { GateHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { Request } from '../waiting/request.js'
-import { isLate, lateError } from '../waiting/late-answer.js'
-import { serve } from '../waiting/serve.js'
+import type { Request } from '../waiting/wait-limits.js'
+import { isAfterLease, afterLeaseError } from '../waiting/answer-after-lease.js'
+import { serveWaiter } from '../waiting/serve-waiter.js'
 import { SpinLoop } from './spin-loop.js'
 import type { Tenure } from '../hold/tenure.js'
-import { type Terms, alike } from '../hold/terms.js'
+import { type LeaseTerms, alike } from '../hold/lease-terms.js'
 import type { Contest, Outcome } from '../waiting/ask-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Waiter } from '../waiting/waiter.js'
@@ -134,19 +134,19 @@ export class SpinWaiters implements Contest<Waiter> {
     const { runtime, protocol, name } = this.#host
     const { terms } = waiter.request
     const taker = waiter.queued ? waiter : this.#likeMinded(terms)
-    const late = isLate(this.clock, sent, terms.lease)
+    const late = isAfterLease(this.clock, sent, terms.lease)
     if (taker !== undefined && !runtime.closed && !late) {
       this.hand(taker, this.#host.begin(wire, terms, sent, from), false)
       return
     }
     if (taker !== undefined && !runtime.closed) {
       this.#room.remove(taker)
-      taker.reject(lateError(name, terms.lease))
+      taker.reject(afterLeaseError(name, terms.lease))
     }
     await runtime.undo.acquire(protocol, wire, terms.lease, undefined)
   }
 
-  #likeMinded(terms: Terms): Waiter | undefined {
+  #likeMinded(terms: LeaseTerms): Waiter | undefined {
     for (const waiter of this.#room.all()) if (alike(waiter.request.terms, terms)) return waiter
     return undefined
   }
@@ -176,7 +176,7 @@ export class SpinWaiters implements Contest<Waiter> {
   // ---- when a hold of this process ends ------------------------------------------------------------------------------
 
   hand(waiter: Waiter, tenure: Tenure, local: boolean): void {
-    serve(this.#host, this.#room, waiter, tenure, local)
+    serveWaiter(this.#host, this.#room, waiter, tenure, local)
     this.#watch.start()
   }
 

@@ -1,10 +1,10 @@
 import { LockLostError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import type { HeldProtocol } from '../protocol/protocol.js'
-import { Deadline } from './deadline.js'
+import type { HeldProtocol } from '../protocol/lock-protocol.js'
+import { TenureDeadline } from './tenure-deadline.js'
 import type { Due } from './due-heap.js'
-import { type LevelsClient, type LevelsHost, Reentrant } from './reentrant.js'
-import type { Terms } from './terms.js'
+import { type LevelsClient, type LevelsHost, TenureLevels } from './tenure-levels.js'
+import type { LeaseTerms } from './lease-terms.js'
 import { marginOf } from './margin.js'
 
 /** What a tenure needs from its client. */
@@ -34,7 +34,7 @@ export interface TenureHost extends LevelsHost<Tenure> {
  * One field in the server's hash, from the grant on: all levels of a re-entrant hold, and all holds that this process passes on
  * without the server. Only the tenure knows until when it can be trusted.
  */
-export class Tenure extends Reentrant implements Due {
+export class Tenure extends TenureLevels implements Due {
   due = Infinity
   heapIndex = -1
   /** For the watchdog: whether a renewal is in progress, how many failed in a row, and when to ask. */
@@ -63,15 +63,15 @@ export class Tenure extends Reentrant implements Due {
   /** The newest fencing token, if the kind has tokens. */
   token: bigint | undefined
   protected ended: 'lost' | 'over' | undefined
-  readonly #deadline: Deadline
+  readonly #deadline: TenureDeadline
 
-  constructor(host: TenureHost, wire: string, terms: Terms, sent: Moment) {
+  constructor(host: TenureHost, wire: string, terms: LeaseTerms, sent: Moment) {
     super(terms)
     this.host = host
     this.wire = wire
     this.opened = host.runtime.options.clock.monotonic()
     this.order = sent.order
-    this.#deadline = new Deadline(sent, terms.lease)
+    this.#deadline = new TenureDeadline(sent, terms.lease)
     this.token = host.protocol.takeToken?.(wire)
   }
 
@@ -168,7 +168,7 @@ export class Tenure extends Reentrant implements Due {
   }
 
   /** From now on these terms apply, and the tenure lasts no longer. */
-  change(terms: Terms, sent: Moment): void {
+  change(terms: LeaseTerms, sent: Moment): void {
     this.terms = terms
     this.proved(sent, terms.lease)
   }

@@ -1,8 +1,8 @@
 import { checkLease, checkName, checkWire, MOST_KEYS } from '../../check-options.js'
-import type { Terms } from './terms.js'
+import type { LeaseTerms } from './lease-terms.js'
 
 /** What a client needs to adopt a detached hold. */
-export interface Ticket extends Terms {
+export interface Ticket extends LeaseTerms {
   readonly kind: string
   /** Only of a keyed lock. */
   readonly keys: readonly string[] | undefined

@@ -1,8 +1,8 @@
 import { EngineError } from '../../errors.js'
 import { slotOf } from '../../keys.js'
 import { type Clock, type Moment, momentOf, steadyMoment, type Timer } from '../../base/clock.js'
-import type { RenewScript } from '../protocol/protocol.js'
-import type { Runner } from '../protocol/runner.js'
+import type { RenewScript } from '../protocol/lock-protocol.js'
+import type { ScriptRunner } from '../protocol/script-runner.js'
 import { isMoving } from '../server/error-kinds.js'
 import { DueHeap } from './due-heap.js'
 import type { Tenure } from './tenure.js'
@@ -24,7 +24,7 @@ const SLIP = 5
 
 export interface WatchdogOptions {
   readonly clock: Clock
-  readonly runner: Pick<Runner, 'run'>
+  readonly runner: Pick<ScriptRunner, 'run'>
   /** Whether all keys of one script call must be in one slot. */
   readonly cluster: boolean
   /** The lease to which it renews. */

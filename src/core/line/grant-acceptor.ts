@@ -4,14 +4,14 @@ import { numberOf } from '../../keys.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { ServerTime } from '../server/server-time.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import { isLate, lateError } from '../waiting/late-answer.js'
+import { isAfterLease, afterLeaseError } from '../waiting/answer-after-lease.js'
 import type { Place } from '../waiting/waiter.js'
 import { TrialConfirmer } from './trial-confirmer.js'
 import { type Grant, isProven } from './grant-message.js'
-import type { HandToHand } from './hand-to-hand.js'
+import type { PassWithoutServer } from './pass-without-server.js'
 import type { LinePoll } from './line-poll.js'
 import type { LineWaiters } from './line-waiters.js'
-import { TRIAL } from '../../constants.js'
+import { TRIAL } from '../../times-and-limits.js'
 
 /** ms. A grant is trusted without asking only if at least this much of its trial is left. */
 const ENOUGH = 500
@@ -20,7 +20,7 @@ const ENOUGH = 500
 export interface GrantedLine {
   readonly waiters: LineWaiters
   readonly poll: LinePoll
-  readonly hands: HandToHand
+  readonly hands: PassWithoutServer
   /** The server does not know this place any more: it joins again. */
   again(place: Place): void
 }
@@ -172,7 +172,7 @@ export class GrantAcceptor {
     }
     const { waiter, wire } = place
     const { terms } = waiter.request
-    const late = isLate(this.#clock, sent, terms.lease)
+    const late = isAfterLease(this.#clock, sent, terms.lease)
     if (late && place.given > sent.order) {
       // That lease was for a call that has left.
       void leave.undo(place, undefined)
@@ -185,7 +185,7 @@ export class GrantAcceptor {
       this.#waiters.serve(waiter, this.#host.begin(wire, terms, sent))
     } else {
       void leave.giveUp(place)
-      if (waiter.queued) this.#waiters.reject(waiter, lateError(this.#host.name, terms.lease))
+      if (waiter.queued) this.#waiters.reject(waiter, afterLeaseError(this.#host.name, terms.lease))
     }
     this.#waiters.rest()
   }

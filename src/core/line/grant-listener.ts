@@ -1,4 +1,4 @@
-import { integer, text, tuple } from '../../lua/shape.js'
+import { integer, text, tuple } from '../../lua/reply-shape.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { Runtime } from '../client/runtime.js'
 import { isTransient } from '../server/error-kinds.js'

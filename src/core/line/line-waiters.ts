@@ -3,10 +3,10 @@ import type { LineProtocol } from '../protocol/line-protocol.js'
 import { isAway, waitsOut } from '../server/error-kinds.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { LocalHoldCheck } from '../waiting/local-hold-check.js'
-import type { Request } from '../waiting/request.js'
-import { serve } from '../waiting/serve.js'
+import type { Request } from '../waiting/wait-limits.js'
+import { serveWaiter } from '../waiting/serve-waiter.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
-import { troublePause } from '../waiting/wait-out.js'
+import { troublePause } from '../waiting/wait-out-trouble.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Outsiders } from './outsiders.js'
 import { LineLeave } from './line-leave.js'
@@ -88,7 +88,7 @@ export class LineWaiters {
   // ---- how a wait ends ---------------------------------------------------------------------------------------------
 
   serve(waiter: Waiter, tenure: Tenure, local = false): void {
-    const others = serve(this.#host, this.room, waiter, tenure, local)
+    const others = serveWaiter(this.#host, this.room, waiter, tenure, local)
     this.#outsiders.leave()
     if (others === 0 && !this.standsOnce) return
     for (const place of this.places) if (!place.waiter.queued) void this.vacate(place)

@@ -5,17 +5,17 @@ import type { JoinState, LineProtocol, News, PlaceState } from '../protocol/line
 import type { ServerTime } from '../server/server-time.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
-import type { Request } from '../waiting/request.js'
+import type { Request } from '../waiting/wait-limits.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
 import { GrantAcceptor, type GrantedLine } from './grant-acceptor.js'
 import { GrantListener } from './grant-listener.js'
-import { HandToHand } from './hand-to-hand.js'
+import { PassWithoutServer } from './pass-without-server.js'
 import { type Joinable, LineJoin, SOON } from './line-join.js'
 import { LinePoll, type Polled, type Told } from './line-poll.js'
 import { LineWaiters } from './line-waiters.js'
 import { Outsiders } from './outsiders.js'
 import { PassByServer } from './pass-by-server.js'
-import { TRIAL } from '../../constants.js'
+import { TRIAL } from '../../times-and-limits.js'
 
 /**
  * One line on the server, and the part of this process in it: first come, first served among all processes. The script that
@@ -24,7 +24,7 @@ import { TRIAL } from '../../constants.js'
 export class Line implements Polled, Joinable, GrantedLine {
   readonly waiters: LineWaiters
   readonly poll: LinePoll
-  readonly hands: HandToHand
+  readonly hands: PassWithoutServer
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #serverTime: ServerTime
@@ -43,7 +43,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.#serverTime = host.runtime.serverTime(protocol.key)
     this.#outsiders = new Outsiders(host, protocol, () => this.poll.now())
     this.waiters = new LineWaiters(host, protocol, this.#outsiders, (waiter) => this.#ask(waiter))
-    this.hands = new HandToHand(host, this.waiters)
+    this.hands = new PassWithoutServer(host, this.waiters)
     this.poll = new LinePoll(host, protocol, this, () => this.#news)
     this.#joining = new LineJoin(host, protocol, this)
     this.#passOn = new PassByServer(host, protocol, this.waiters)

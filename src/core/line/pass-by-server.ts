@@ -1,10 +1,10 @@
 import { ReplicationError } from '../../errors.js'
 import { type Moment, momentOf } from '../../base/clock.js'
 import type { Tenure } from '../hold/tenure.js'
-import { alike } from '../hold/terms.js'
+import { alike } from '../hold/lease-terms.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import { isLate, lateError } from '../waiting/late-answer.js'
+import { isAfterLease, afterLeaseError } from '../waiting/answer-after-lease.js'
 import type { Waiter } from '../waiting/waiter.js'
 import type { LineWaiters } from './line-waiters.js'
 
@@ -55,13 +55,13 @@ export class PassByServer {
     const { runtime, name } = this.#host
     const { terms } = waiter.request
     runtime.lockEvents.released(this.#host, from.wire, from.opened)
-    const late = isLate(runtime.options.clock, sent, terms.lease)
+    const late = isAfterLease(runtime.options.clock, sent, terms.lease)
     const taker = [waiter, ...this.#waiters.room.all()].find((one) => one.queued && alike(one.request.terms, terms))
     if (taker !== undefined && !late && !runtime.closed) {
       this.#waiters.serve(taker, this.#host.begin(wire, terms, sent, from))
       return
     }
-    if (taker !== undefined && late) this.#waiters.reject(taker, lateError(name, terms.lease))
+    if (taker !== undefined && late) this.#waiters.reject(taker, afterLeaseError(name, terms.lease))
     this.#undo(wire, terms.lease)
   }
 

@@ -1,4 +1,4 @@
-import type { LockProtocol } from './protocol.js'
+import type { LockProtocol } from './lock-protocol.js'
 
 /** How a waiter stands, and the result of a join. `next`: first in the line, behind a holdfast holder. */
 export type PlaceState = 'held' | 'next' | 'behind ours' | 'behind others' | 'gone'

@@ -1,5 +1,5 @@
 import type { LineProtocol } from './line-protocol.js'
-import type { Attempt } from './protocol.js'
+import type { Attempt } from './lock-protocol.js'
 
 /** A lock that many owners may hold at a time. */
 export interface ReadProtocol extends LineProtocol {

@@ -1,5 +1,5 @@
 import type { Link } from '../../engine/link.js'
-import { type Shape, digits, list, text, tuple } from '../../lua/shape.js'
+import { type Shape, digits, list, text, tuple } from '../../lua/reply-shape.js'
 import type { Clock } from '../../base/clock.js'
 import { replicasIn } from './replicas.js'
 import { textOf } from '../../thrown.js'

@@ -1,7 +1,7 @@
 import { ClosedError, EngineError } from '../../errors.js'
 import type { Clock } from '../../base/clock.js'
-import { LONG_NOTE_TIME } from '../../constants.js'
-import { type LockProtocol, NOT_HELD } from '../protocol/protocol.js'
+import { LONG_NOTE_TIME } from '../../times-and-limits.js'
+import { type LockProtocol, NOT_HELD } from '../protocol/lock-protocol.js'
 import type { BackgroundWork } from './background-work.js'
 import { mayHaveRun } from './error-kinds.js'
 import { type Retry, RETRY_TIME } from './retry.js'
@@ -9,7 +9,7 @@ import { type Retry, RETRY_TIME } from './retry.js'
 /** ms. How long a step on a counter is undone at most: its note must outlast the last copy. */
 export const LONGEST_UNDO = LONG_NOTE_TIME / 2
 
-/** Releases what an unanswered acquire may have left on the server. Steps on counters have notes instead: see `IdempotentSteps.undo`. */
+/** Releases what an unanswered acquire may have left on the server. Steps on counters have notes instead: see `CounterSteps.undo`. */
 export class UndoAcquire {
   readonly #clock: Clock
   readonly #commandTimeout: number

@@ -1,4 +1,4 @@
-import { PASS_TIME } from '../../constants.js'
+import { PASS_TIME } from '../../times-and-limits.js'
 
 const PASSES = 4096
 

@@ -1,7 +1,7 @@
-import { ALLOWANCE, LISTENS_AFTER } from '../../constants.js'
+import { ALLOWANCE, LISTENS_AFTER } from '../../times-and-limits.js'
 import type { Runtime } from '../client/runtime.js'
 import { Outsiders } from '../line/outsiders.js'
-import type { Runner } from '../protocol/runner.js'
+import type { ScriptRunner } from '../protocol/script-runner.js'
 
 /** ms. How often the first in line asks again if it hears no messages. */
 const RESTLESS = 99
@@ -23,14 +23,14 @@ export class PermitPlace {
   /** The channel on which it hears that it was granted permits. */
   readonly channel: string
   readonly #runtime: Runtime
-  readonly #runner: Runner
+  readonly #runner: ScriptRunner
   readonly #outsiders: Outsiders
   /** Its wire name in the line; and whether it may stand there. */
   #owner: string | undefined
   #stands = false
   #first = false
 
-  constructor(runtime: Runtime, runner: Runner, keys: PermitLineKeys, ask: () => void) {
+  constructor(runtime: Runtime, runner: ScriptRunner, keys: PermitLineKeys, ask: () => void) {
     this.#runtime = runtime
     this.#runner = runner
     this.keys = keys

@@ -2,12 +2,12 @@ import { EngineError } from '../../errors.js'
 import { checkLease, show } from '../../check-options.js'
 import { coreChangeKeys } from '../../lua/scripts.gen.js'
 import { mustShareSlot, noteKey } from '../../keys.js'
-import { type Shape, either, nil, text } from '../../lua/shape.js'
+import { type Shape, either, nil, text } from '../../lua/reply-shape.js'
 import type { Kept } from '../../api/kept.js'
 import type { Runtime } from '../client/runtime.js'
 import { NamedRunner } from '../client/named-runner.js'
-import { leftOf } from '../hold/terms.js'
-import type { Runner } from '../protocol/runner.js'
+import { leftOf } from '../hold/lease-terms.js'
+import type { ScriptRunner } from '../protocol/script-runner.js'
 import type { Turnstiles } from './turnstiles.js'
 import type { Arg } from '../../lua/values.js'
 import { quoted } from '../../plain-text.js'
@@ -21,7 +21,7 @@ export abstract class SharedObject implements Kept {
   readonly key: string
   protected readonly runtime: Runtime
   protected readonly turnstiles: Turnstiles
-  readonly #speaker: Runner
+  readonly #speaker: ScriptRunner
 
   constructor(turnstiles: Turnstiles, name: string) {
     const { runtime } = turnstiles
@@ -55,7 +55,7 @@ export abstract class SharedObject implements Kept {
   }
 
   /** Runs its scripts, while the client is open. */
-  protected get runner(): Runner {
+  protected get runner(): ScriptRunner {
     this.checkUsable()
     return this.#speaker
   }
@@ -74,7 +74,7 @@ export abstract class SharedObject implements Kept {
   }
 
   /** A question. It rejects if the client closes before the answer. */
-  protected query<T>(step: (runner: Runner) => Promise<T>): Promise<T> {
+  protected query<T>(step: (runner: ScriptRunner) => Promise<T>): Promise<T> {
     const { runner } = this
     return this.runtime.untilClosed(() => step(runner), this.name)
   }

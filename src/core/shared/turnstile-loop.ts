@@ -1,13 +1,13 @@
 import type { Timer } from '../../base/clock.js'
 import { MessageBrake } from '../waiting/message-brake.js'
-import type { Patience } from '../waiting/request.js'
+import type { Patience } from '../waiting/wait-limits.js'
 import { type Contest as Asked, AskLoop } from '../waiting/ask-loop.js'
-import { troublePause } from '../waiting/wait-out.js'
+import { troublePause } from '../waiting/wait-out-trouble.js'
 import type { Ear } from '../server/subscriptions.js'
 import type { Runtime } from '../client/runtime.js'
 import type { Passage } from './passage.js'
 import { quoted } from '../../plain-text.js'
-import { POLL } from '../../constants.js'
+import { POLL } from '../../times-and-limits.js'
 
 /** What a turnstile's loop asks for, if messages wake up its waiters. */
 export interface TurnstileContest<W> extends Asked<W> {

@@ -2,9 +2,9 @@ import { ClosedError } from '../../errors.js'
 import type { Clock } from '../../base/clock.js'
 import { TurnstileLoop, type TurnstileContest } from './turnstile-loop.js'
 import type { Answer, Passage } from './passage.js'
-import type { Patience } from '../waiting/request.js'
+import type { Patience } from '../waiting/wait-limits.js'
 import type { Runtime } from '../client/runtime.js'
-import { Passing, type Takers } from './passing.js'
+import { PermitsHandToHand, type Takers } from './permits-hand-to-hand.js'
 import type { Outcome } from '../waiting/ask-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Waiter } from '../waiting/waiter.js'
@@ -20,7 +20,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   readonly runtime: Runtime
   readonly #room: WaitingRoom<Q, G>
   readonly #loop = new TurnstileLoop<Waiter<Q, G>>(this)
-  readonly passing = new Passing<Q, G>(this)
+  readonly passing = new PermitsHandToHand<Q, G>(this)
   readonly #rested: () => void
   /** The waiters for which a question is in progress, in order. */
   #asked: readonly Waiter<Q, G>[] = []

@@ -1,9 +1,9 @@
 import type { Reported } from '../client/lock-events.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { LockProtocol } from '../protocol/protocol.js'
+import type { LockProtocol } from '../protocol/lock-protocol.js'
 import type { Runtime } from '../client/runtime.js'
 import type { Tenure } from '../hold/tenure.js'
-import type { Terms } from '../hold/terms.js'
+import type { LeaseTerms } from '../hold/lease-terms.js'
 import type { Waiter } from './waiter.js'
 import type { Moment } from '../../base/clock.js'
 
@@ -17,7 +17,7 @@ export interface GateHost extends Reported {
   readonly asks: boolean
   nextWire(): string
   /** The server has granted the lock. */
-  begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure
+  begin(wire: string, terms: LeaseTerms, sent: Moment, from?: Tenure): Tenure
   /** Gives a level each to other waiting calls of the owner that has the lock now. */
   enterAll(tenure: Tenure, others: readonly Waiter[]): void
   /** Reconsiders this owner's calls at gates of other kinds on this key. */

@@ -1,7 +1,7 @@
 import type { GateHost } from './gate-host.js'
-import type { TenureHold } from '../hold/hold.js'
-import type { Request } from './request.js'
-import { isLate, lateError } from './late-answer.js'
+import type { TenureHold } from '../hold/tenure-hold.js'
+import type { Request } from './wait-limits.js'
+import { isAfterLease, afterLeaseError } from './answer-after-lease.js'
 import { isMoving } from '../server/error-kinds.js'
 import { type Moment, momentOf } from '../../base/clock.js'
 
@@ -60,9 +60,9 @@ export class LoneCall {
   #granted(wire: string): void {
     const { runtime, protocol, name } = this.#host
     const { owner, terms } = this.request
-    const late = isLate(runtime.options.clock, this.sent, terms.lease)
+    const late = isAfterLease(runtime.options.clock, this.sent, terms.lease)
     if (late || this.#rejected) {
-      this.reject(lateError(name, terms.lease))
+      this.reject(afterLeaseError(name, terms.lease))
       void runtime.undo.acquire(protocol, wire, terms.lease, undefined)
       return
     }

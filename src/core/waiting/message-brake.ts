@@ -1,4 +1,4 @@
-import { POLL } from '../../constants.js'
+import { POLL } from '../../times-and-limits.js'
 
 /** How many questions messages may cause at once; after that, one more every `EVERY` ms. */
 const AT_ONCE = 50

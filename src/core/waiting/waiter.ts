@@ -1,6 +1,6 @@
 import type { Timer } from '../../base/clock.js'
-import type { TenureHold } from '../hold/hold.js'
-import type { Patience, Request } from './request.js'
+import type { TenureHold } from '../hold/tenure-hold.js'
+import type { Patience, Request } from './wait-limits.js'
 import type { Ear } from '../server/subscriptions.js'
 
 /** One call that waits: at a gate, unless the types say otherwise. */

@@ -2,10 +2,10 @@ import { BusyError } from '../../errors.js'
 import { onAbort, reasonOf } from '../../base/abort.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { within } from '../../base/time-limit.js'
-import type { TenureHold } from '../hold/hold.js'
+import type { TenureHold } from '../hold/tenure-hold.js'
 import { GRACE } from './limited-step.js'
-import { Queue } from './queue.js'
-import type { Patience, Request } from './request.js'
+import { WaiterQueue } from './waiter-queue.js'
+import type { Patience, Request } from './wait-limits.js'
 import type { Runtime } from '../client/runtime.js'
 import { isAway, waitsOut } from '../server/error-kinds.js'
 import { newWaiter, type Waiter } from './waiter.js'
@@ -18,7 +18,7 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   readonly #runtime: Runtime
   readonly #name: string
   readonly #onLeave: OnLeave<Q, G>
-  readonly #queue = new Queue<Q, G>()
+  readonly #queue = new WaiterQueue<Q, G>()
   /** Waiters whose owner was named, by owner: such an owner may wait here more than once. */
   readonly #explicit = new Map<UnitOfWork, Set<Waiter<Q, G>>>()
 

@@ -9,8 +9,8 @@ import {
   type SendOptions,
   type SubscriptionKind,
 } from '../driver.js'
-import type { GlideClient, GlideMessage } from './client.js'
-import { bytesOf, refuse, replyOf, serverText, textOf, translated } from './replies.js'
+import type { GlideClient, GlideMessage } from './client-type.js'
+import { bytesOf, refuse, replyOf, serverText, textOf, translated } from './translate-replies.js'
 import { errorOf } from '../../thrown.js'
 
 const NO_SHARDS =

@@ -2,8 +2,8 @@ import { Command } from 'ioredis'
 import { slotOf } from '../../keys.js'
 import type { Arg, Reply } from '../../lua/values.js'
 import { redirection, type SendOptions } from '../driver.js'
-import type { IoredisClient } from './client.js'
-import { rethrow, translated } from './errors.js'
+import type { IoredisClient } from './client-type.js'
+import { rethrow, translated } from './translate-errors.js'
 
 /** In lower case, because ioredis looks each command up several times by that. */
 const EVALSHA = 'evalsha'

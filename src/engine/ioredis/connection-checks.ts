@@ -1,5 +1,5 @@
-import type { IoredisClient } from './client.js'
-import { withoutCommand } from './errors.js'
+import type { IoredisClient } from './client-type.js'
+import { withoutCommand } from './translate-errors.js'
 import { errorOf } from '../../thrown.js'
 
 /** A server before Redis 6 knows no users; there ioredis connects as the only one. */

@@ -10,11 +10,11 @@ import {
   type SubscriptionKind,
 } from '../driver.js'
 import type { Endpoint } from '../endpoint.js'
-import type { IoredisClient } from './client.js'
+import type { IoredisClient } from './client-type.js'
 import { call, commandOf, follow, isKeyless } from './commands.js'
 import { otherDatabase, otherUser, unknownUser } from './connection-checks.js'
-import { refusedSelect, withoutCommand } from './errors.js'
-import { IoredisMessages, owingOf } from './messages.js'
+import { refusedSelect, withoutCommand } from './translate-errors.js'
+import { IoredisMessageConnection, owingOf } from './message-connection.js'
 import { type ConnectionOptions, ownClient } from './own-client.js'
 import { isOutOfStep } from './parser-guard.js'
 import { SentinelNews } from './sentinel-news.js'
@@ -43,7 +43,7 @@ export class IoredisDriver implements Driver {
   /** The master that the sentinels named while the client was connecting to another server. */
   #told: [host: string, port: number] | undefined
   /** Messages come on a connection of their own. */
-  #messages: IoredisMessages | undefined
+  #messages: IoredisMessageConnection | undefined
   readonly #separate = new SeparateConnections()
   #batches: WriteBatches | undefined
   readonly #handlers: [event: string, handler: (what: never) => void][] = []
@@ -74,7 +74,7 @@ export class IoredisDriver implements Driver {
   }
 
   async open(events: DriverEvents): Promise<void> {
-    this.#messages = new IoredisMessages(this.#commands, this.#ours?.options.clock, events)
+    this.#messages = new IoredisMessageConnection(this.#commands, this.#ours?.options.clock, events)
     this.#watchErrors(events)
     if (this.cluster) this.#watchMasters(events)
     const ready = this.#whenReady(events)

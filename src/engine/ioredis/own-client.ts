@@ -1,9 +1,9 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../../base/clock.js'
 import type { Endpoint, Node, TlsOptions } from '../endpoint.js'
-import type { IoredisClient } from './client.js'
+import type { IoredisClient } from './client-type.js'
 import { GUARDED } from './parser-guard.js'
-import { pauses, paused } from './pauses.js'
+import { pauses, paused } from './reconnect-pauses.js'
 import { connectorTo } from './replicated-connector.js'
 
 export interface ConnectionOptions {

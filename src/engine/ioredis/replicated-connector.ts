@@ -4,7 +4,7 @@ import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../../base/clock.js'
 import type { Node } from '../endpoint.js'
 import { errorOf, partOf } from '../../thrown.js'
-import { pauses } from './pauses.js'
+import { pauses } from './reconnect-pauses.js'
 
 type Options = Omit<RedisOptions, 'replyMapping'>
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../endpoint.js'
-import type { IoredisClient } from './client.js'
+import type { IoredisClient } from './client-type.js'
 import { type ConnectionOptions, sentinelEars } from './own-client.js'
 
 const SWITCHED = '+switch-master'

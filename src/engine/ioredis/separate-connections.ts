@@ -1,5 +1,5 @@
 import type { Arg, Reply } from '../../lua/values.js'
-import type { IoredisClient } from './client.js'
+import type { IoredisClient } from './client-type.js'
 import { call } from './commands.js'
 
 /** While a script runs, the server accepts only commands that end it: no SELECT, no INFO. */

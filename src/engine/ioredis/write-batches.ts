@@ -1,5 +1,5 @@
 import { nextTick } from 'node:process'
-import type { IoredisClient } from './client.js'
+import type { IoredisClient } from './client-type.js'
 
 /** How many commands one write takes. */
 const TOGETHER = 16

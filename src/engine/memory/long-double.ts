@@ -1,4 +1,4 @@
-import { notAFloat, notFinite } from './errors.js'
+import { notAFloat, notFinite } from './error-texts.js'
 import type { Bytes } from './reply.js'
 
 /**

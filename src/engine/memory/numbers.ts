@@ -1,4 +1,4 @@
-import { notAnInteger } from './errors.js'
+import { notAnInteger } from './error-texts.js'
 import type { Bytes } from './reply.js'
 
 /** A 64-bit integer: a number if a number is exact, else a bigint. */

@@ -1,4 +1,4 @@
-import { syntaxError, untilNul } from './errors.js'
+import { syntaxError, untilNul } from './error-texts.js'
 import { globMatches } from './glob.js'
 import { integer } from './numbers.js'
 import { type Bytes, ReplyError } from './reply.js'

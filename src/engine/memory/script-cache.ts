@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js'
-import { noScript } from './errors.js'
+import { noScript } from './error-texts.js'
 import { sha1 } from './lua/sha1.js'
 import { ScriptRuntime } from './lua/runtime.js'
 import { isReadOnly } from './lua/shebang.js'

@@ -3,7 +3,7 @@ import { arityFits, type Command, type CommandContext, type ServerServices, type
 import { findCommand } from './commands/index.js'
 import { isAllowedInScripts, unsupportedName } from './commands/unsupported.js'
 import { Database } from './database.js'
-import { tooLong, unknownCommand, unknownSubcommand, unsupported, wrongArity } from './errors.js'
+import { tooLong, unknownCommand, unknownSubcommand, unsupported, wrongArity } from './error-texts.js'
 import { PubSub } from './pubsub.js'
 import { type Bytes, type Reply, ReplyError } from './reply.js'
 import { ScanCursors } from './scan.js'

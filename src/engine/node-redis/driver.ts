@@ -11,9 +11,9 @@ import {
   type SendOptions,
   type SubscriptionKind,
 } from '../driver.js'
-import type { NodeRedisClient, NodeRedisNode } from './client.js'
-import { refuse, translated } from './errors.js'
-import { NodeRedisMessages } from './messages.js'
+import type { NodeRedisClient, NodeRedisNode } from './client-type.js'
+import { refuse, translated } from './translate-errors.js'
+import { NodeRedisMessageConnections } from './message-connection.js'
 import { OverdueNodes } from './overdue-nodes.js'
 import { errorOf } from '../../thrown.js'
 
@@ -43,7 +43,7 @@ export class NodeRedisDriver implements Driver {
   /** With a cluster. The connections are the caller's, so a silent node is not reconnected, but its slots may be elsewhere by now. */
   readonly #overdue = new OverdueNodes((address) => void this.#movedFrom(address).catch(() => undefined))
   #events: DriverEvents | undefined
-  #messages: NodeRedisMessages | undefined
+  #messages: NodeRedisMessageConnections | undefined
   /** With sentinels: how many masters there have been. A message connection to a former master is of no use. */
   #masters = 1
   /** With sentinels: resolves when the last command has left. */
@@ -63,7 +63,7 @@ export class NodeRedisDriver implements Driver {
 
   async open(events: DriverEvents): Promise<void> {
     const client = this.#client
-    const messages = new NodeRedisMessages(this.#sources(), events)
+    const messages = new NodeRedisMessageConnections(this.#sources(), events)
     this.#messages = messages
     this.#events = events
     let wasUp = this.isUp
@@ -97,7 +97,7 @@ export class NodeRedisDriver implements Driver {
     wasUp = true
   }
 
-  #watchMasters(messages: NodeRedisMessages, events: DriverEvents, cut: () => void): void {
+  #watchMasters(messages: NodeRedisMessageConnections, events: DriverEvents, cut: () => void): void {
     this.#listenTo('topology-change', (change) => {
       if ((change as { type?: unknown } | undefined)?.type !== 'MASTER_CHANGE') return
       this.#masters++
@@ -261,7 +261,7 @@ export class NodeRedisDriver implements Driver {
     return Promise.resolve()
   }
 
-  #sources(): ConstructorParameters<typeof NodeRedisMessages>[0] {
+  #sources(): ConstructorParameters<typeof NodeRedisMessageConnections>[0] {
     const nodeNamed = (source: string): NodeRedisNode | undefined =>
       this.#client.masters?.find(({ address }) => address === source)
     return {

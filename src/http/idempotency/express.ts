@@ -1,10 +1,10 @@
 import { asError } from '../user-functions.js'
-import type { Answer } from './answer.js'
-import { parsedBody } from './body.js'
-import { Judge, type Reader } from './judge.js'
+import type { Answer } from './kept-answer.js'
+import { parsedBody } from './request-body.js'
+import { JudgeRequest, type Reader } from './judge-request.js'
 import { fieldsOf, type NodeResponse, recordResponse } from './node-response.js'
-import type { IdempotencyOptions } from './options.js'
-import { remember } from './run.js'
+import type { IdempotencyOptions } from './idempotency-options.js'
+import { remember } from './handler-run.js'
 
 /** The part of Express's request that is used, in Express 4 and 5. */
 export interface ExpressRequest {
@@ -50,7 +50,7 @@ export function expressIdempotency(options: IdempotencyOptions<ExpressRequest>):
 /** The same, for functions that annotate their parameter. */
 export function expressIdempotency<R extends ExpressRequest>(options: IdempotencyOptions<R>): Middleware<R>
 export function expressIdempotency<R extends ExpressRequest>(options: IdempotencyOptions<R>): Middleware<R> {
-  const judge = new Judge<R>(options, reader)
+  const judge = new JudgeRequest<R>(options, reader)
   return (request, given, next) => {
     const response = given as NodeResponse
     judge

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import type { Answer } from './answer.js'
-import { parsedBody } from './body.js'
-import { Judge, type Reader } from './judge.js'
+import type { Answer } from './kept-answer.js'
+import { parsedBody } from './request-body.js'
+import { JudgeRequest, type Reader } from './judge-request.js'
 import { fieldsOf, type NodeResponse, recordResponse } from './node-response.js'
-import type { IdempotencyOptions } from './options.js'
-import { remember } from './run.js'
+import type { IdempotencyOptions } from './idempotency-options.js'
+import { remember } from './handler-run.js'
 
 /** The part of Fastify's request that is used. */
 export interface FastifyRequest {
@@ -52,7 +52,7 @@ export function fastifyIdempotency(options: IdempotencyOptions<FastifyRequest>):
 /** The same, for functions that annotate their parameter. */
 export function fastifyIdempotency<R extends FastifyRequest>(options: IdempotencyOptions<R>): Hook<R>
 export function fastifyIdempotency<R extends FastifyRequest>(options: IdempotencyOptions<R>): Hook<R> {
-  const judge = new Judge<R>(options, reader)
+  const judge = new JudgeRequest<R>(options, reader)
   return async (request, reply) => {
     const verdict = await judge.judge(request)
     if (verdict.do === 'answer') return send(reply, verdict.answer)

@@ -1,7 +1,7 @@
-import { type Answer, isBodiless } from './answer.js'
-import { Judge, type Reader } from './judge.js'
-import type { IdempotencyOptions } from './options.js'
-import { remember } from './run.js'
+import { type Answer, isBodiless } from './kept-answer.js'
+import { JudgeRequest, type Reader } from './judge-request.js'
+import type { IdempotencyOptions } from './idempotency-options.js'
+import { remember } from './handler-run.js'
 import { fieldsIn, recordedResponse } from './web-response.js'
 
 /** The part of Hono's context that is used. */
@@ -47,7 +47,7 @@ export function honoIdempotency(options: IdempotencyOptions<HonoContext>): Middl
 /** The same, for functions that annotate their parameter. */
 export function honoIdempotency<C extends HonoContext>(options: IdempotencyOptions<C>): Middleware<C>
 export function honoIdempotency<C extends HonoContext>(options: IdempotencyOptions<C>): Middleware<C> {
-  const judge = new Judge<C>(options, reader)
+  const judge = new JudgeRequest<C>(options, reader)
   return async (context, next) => {
     const verdict = await judge.judge(context)
     // What other middleware has set so far is part of the context's response.

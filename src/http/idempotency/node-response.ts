@@ -1,7 +1,7 @@
 import { nextTick } from 'node:process'
 import { types } from 'node:util'
-import type { Fields, Recording } from './recording.js'
-import type { Run } from './run.js'
+import type { Fields, Recording } from './record-answer.js'
+import type { HandlerRun } from './handler-run.js'
 
 type Headers = Record<string, unknown>
 type Call = (...args: unknown[]) => unknown
@@ -65,7 +65,7 @@ const callbackIn = (args: readonly unknown[]): Call | undefined =>
 class RecordedResponse {
   readonly #response: NodeResponse
   readonly #original: Original
-  readonly #run: Run
+  readonly #run: HandlerRun
   readonly #recording: Recording
   /** What makes the body as long as `Content-Length` says. Its requester would have the whole answer, so it goes with the end. */
   readonly #held: Uint8Array[] = []
@@ -73,7 +73,7 @@ class RecordedResponse {
   #ended = false
   #closed = false
 
-  constructor(response: NodeResponse, run: Run, recording: Recording) {
+  constructor(response: NodeResponse, run: HandlerRun, recording: Recording) {
     const { writeHead, write, end, destroy } = response
     this.#response = response
     this.#original = { writeHead, write, end, destroy }
@@ -204,6 +204,6 @@ class RecordedResponse {
 }
 
 /** Records what a response is given, and puts its end off until it is kept: a requester that has the whole answer can rely on it. */
-export const recordResponse = (response: NodeResponse, run: Run, before: Fields): void => {
+export const recordResponse = (response: NodeResponse, run: HandlerRun, before: Fields): void => {
   new RecordedResponse(response, run, run.record(before)).patch()
 }

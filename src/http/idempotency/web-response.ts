@@ -1,6 +1,6 @@
 import { types } from 'node:util'
-import type { Fields, Recording } from './recording.js'
-import type { Run } from './run.js'
+import type { Fields, Recording } from './record-answer.js'
+import type { HandlerRun } from './handler-run.js'
 
 type Source = ReadableStreamDefaultReader<Uint8Array>
 
@@ -22,7 +22,7 @@ const bytesIn = (part: unknown): Uint8Array => {
 }
 
 /** The handler's answer goes on being recorded when its requester has left: a retry gets it. */
-const drain = async (source: Source, run: Run, recording: Recording): Promise<void> => {
+const drain = async (source: Source, run: HandlerRun, recording: Recording): Promise<void> => {
   // Nobody reads it any more. This also ends a read that waits.
   run.whenOver(() => {
     run.fail()
@@ -37,7 +37,7 @@ const drain = async (source: Source, run: Run, recording: Recording): Promise<vo
 }
 
 /** The same stream, recorded. It ends when its answer is kept. It is read ahead, so that a slow requester does not keep the key claimed. */
-const recorded = (body: ReadableStream<Uint8Array>, run: Run, recording: Recording, ahead: number) => {
+const recorded = (body: ReadableStream<Uint8Array>, run: HandlerRun, recording: Recording, ahead: number) => {
   const source = body.getReader()
   let left = false
   const failed = (error: unknown): void => {
@@ -70,7 +70,7 @@ const recorded = (body: ReadableStream<Uint8Array>, run: Run, recording: Recordi
 }
 
 /** Records a response of the web's kind; returns the one to send. */
-export const recordedResponse = async (response: Response, run: Run, before: Fields): Promise<Response> => {
+export const recordedResponse = async (response: Response, run: HandlerRun, before: Fields): Promise<Response> => {
   const { status, statusText, headers, body } = response
   const recording = run.record(before)
   recording.begin(status, fieldsIn(headers))

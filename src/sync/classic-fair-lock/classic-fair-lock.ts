@@ -1,5 +1,5 @@
 import type { Answer, Asker, JoinState, LineProtocol, PlaceState } from '../../core/protocol/line-protocol.js'
-import type { Attempt, ServerState } from '../../core/protocol/protocol.js'
+import type { Attempt, ServerState } from '../../core/protocol/lock-protocol.js'
 import { fairCall } from '../../keys.js'
 import {
   classicFairLockAsk,
@@ -8,7 +8,8 @@ import {
   lockSetLevel,
 } from '../../lua/scripts.gen.js'
 import { LONGEST_TIMEOUT } from '../../check-options.js'
-import { fairKeys, inspectLine } from '../fair-lock/fair-keys.js'
+import { fairKeys } from '../fair-lock/fair-keys.js'
+import { inspectLine } from '../lock/inspect-line.js'
 import { HashProtocol, NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
 
 interface Asking {

@@ -7,9 +7,9 @@ import { checkLease, checkOptions, checkSignal, OPTIONS, usingArgs } from '../..
 import type { NumberedLock } from '../fenced-lock/fenced-lock.js'
 import type { Topics } from '../topic/topics.js'
 import { LeadLoop } from './lead-loop.js'
-import { Leadership, type Reading } from './leadership.js'
+import { LeaderRecord, type Reading } from './leader-record.js'
 import { Observer } from './observer.js'
-import type { Reign, Times } from './reign.js'
+import type { LeaderTerm, Times } from './leader-term.js'
 import { marginOf } from '../../core/hold/margin.js'
 import { quoted } from '../../plain-text.js'
 
@@ -20,7 +20,7 @@ export interface ElectionHome {
   readonly readLabels: ReadLabels
   readonly closing: AbortSignal
   /** The terms of this client. */
-  readonly reigns: Set<Reign>
+  readonly reigns: Set<LeaderTerm>
 }
 
 /** Checks the lease of a leader, and how long it leads without a renewal. */
@@ -45,13 +45,13 @@ export class LockElection<V> implements Election<V> {
   readonly name: string
   readonly #home: ElectionHome
   readonly #lock: NumberedLock
-  readonly #leadership: Leadership
+  readonly #leadership: LeaderRecord
 
   constructor(home: ElectionHome, lock: NumberedLock) {
     this.name = lock.name
     this.#home = home
     this.#lock = lock
-    this.#leadership = new Leadership(home.runtime, lock.name, lock.key)
+    this.#leadership = new LeaderRecord(home.runtime, lock.name, lock.key)
   }
 
   async lead<T>(
@@ -107,7 +107,7 @@ export class LockElection<V> implements Election<V> {
     return enclosing((lock) => this.#lock.isSame(lock)) !== undefined
   }
 
-  get #reigns(): readonly Reign[] {
+  get #reigns(): readonly LeaderTerm[] {
     return [...this.#home.reigns].filter(({ hold }) => hold.name === this.name)
   }
 

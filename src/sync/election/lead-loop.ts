@@ -1,10 +1,10 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
-import type { TenureHold } from '../../core/hold/hold.js'
+import type { TenureHold } from '../../core/hold/tenure-hold.js'
 import { within } from '../../base/scope.js'
 import { HoldfastError } from '../../errors.js'
 import type { NumberedLock } from '../fenced-lock/fenced-lock.js'
 import type { Term } from '../../api/election.js'
-import { Reign, type Reigning } from './reign.js'
+import { LeaderTerm, type Reigning } from './leader-term.js'
 import { isFinal } from './final-errors.js'
 import { isError, partOf, textOf } from '../../thrown.js'
 
@@ -17,7 +17,7 @@ export interface LeadLoopOptions<T> extends Reigning {
   readonly stops: readonly AbortSignal[]
   readonly work: (term: Term) => Promise<T> | T
   /** Called when a term begins. It returns a function to call when the term is over. */
-  readonly began: (reign: Reign) => () => void
+  readonly began: (reign: LeaderTerm) => () => void
 }
 
 /** How a term came out: the result of the whole call, or undefined if another term must follow. */
@@ -81,7 +81,7 @@ export class LeadLoop<T> {
 
   async #lead(hold: TenureHold): Promise<Outcome<T>> {
     const { runtime, began } = this.#options
-    const reign = new Reign(hold, this.#options)
+    const reign = new LeaderTerm(hold, this.#options)
     const over = began(reign)
     const { signal } = this.#stop
     const off = onAbort(signal, () => reign.end('stopped', reasonOf(signal)))
@@ -97,7 +97,7 @@ export class LeadLoop<T> {
     }
   }
 
-  async #reign(reign: Reign): Promise<Outcome<T>> {
+  async #reign(reign: LeaderTerm): Promise<Outcome<T>> {
     try {
       await reign.proclaim()
     } catch (error) {
@@ -123,7 +123,7 @@ export class LeadLoop<T> {
     }
   }
 
-  #next(reign: Reign): Outcome<T> {
+  #next(reign: LeaderTerm): Outcome<T> {
     return reign.ended() === 'stopped' || this.#stopped() ? { result: undefined } : undefined
   }
 }

@@ -2,9 +2,9 @@ import type { Timer } from '../../base/clock.js'
 import { MessageBrake } from '../../core/waiting/message-brake.js'
 import { isTransient } from '../../core/server/error-kinds.js'
 import type { Leader, Leaders } from '../../api/election.js'
-import type { Listening } from '../topic/listening.js'
+import type { TopicListener } from '../topic/topic-listener.js'
 import type { Topics } from '../topic/topics.js'
-import type { Leadership, Reading } from './leadership.js'
+import type { LeaderRecord, Reading } from './leader-record.js'
 import { LONGEST_MESSAGE } from '../../core/server/subscriptions.js'
 import type { Codec } from '../../api/codec.js'
 import { abortOf } from '../../base/abort.js'
@@ -33,7 +33,7 @@ interface Waiting<V> {
 export interface ObserverOptions<V> {
   readonly name: string
   readonly topics: Topics
-  readonly leadership: Leadership
+  readonly leadership: LeaderRecord
   readonly signal: AbortSignal | undefined
   readonly shown: (reading: Reading) => Promise<Leader<V>>
 }
@@ -48,7 +48,7 @@ const isSame = (one: Reading | undefined, other: Reading | undefined): boolean =
 export class Observer<V> implements Leaders<V> {
   readonly #options: ObserverOptions<V>
   readonly #pace = new MessageBrake()
-  #listening: Promise<Listening | undefined> | undefined
+  #listening: Promise<TopicListener | undefined> | undefined
   #waiting: Waiting<V>[] = []
   /** The news that no call has received yet. */
   #news: { leader: Leader<V> | undefined } | undefined
@@ -96,7 +96,7 @@ export class Observer<V> implements Leaders<V> {
     await this.return()
   }
 
-  async #listen(): Promise<Listening | undefined> {
+  async #listen(): Promise<TopicListener | undefined> {
     const { name, topics, leadership, signal } = this.#options
     const kind = topics.runtime.sharded ? 'sharded' : 'plain'
     const place = { title: name, kind, name: leadership.channel, codec: IS_SHORT } as const

@@ -1,5 +1,5 @@
 import type { Answer, Asker, JoinState, LineProtocol, PlaceState } from '../../core/protocol/line-protocol.js'
-import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol/protocol.js'
+import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol/lock-protocol.js'
 import { fairCall, grantChannel } from '../../keys.js'
 import {
   fairLockConfirm,
@@ -11,7 +11,8 @@ import {
 } from '../../lua/scripts.gen.js'
 import { ClassicFairProtocol } from '../classic-fair-lock/classic-fair-lock.js'
 import { HashProtocol, wordsOf } from '../lock/lock.js'
-import { fairKeys, inspectLine } from './fair-keys.js'
+import { fairKeys } from './fair-keys.js'
+import { inspectLine } from '../lock/inspect-line.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
 const JOINED: readonly JoinState[] = ['behind ours', 'held', 'behind others', 'late']

@@ -1,7 +1,7 @@
 import { GatedLock } from '../../core/gate/gated-lock.js'
-import { ThreadLock } from '../../core/gate/owned-lock.js'
+import { GatedRedissonNamedLock } from '../../core/gate/redisson-named-lock.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { Attempt, RenewScript, ServerState } from '../../core/protocol/protocol.js'
+import type { Attempt, RenewScript, ServerState } from '../../core/protocol/lock-protocol.js'
 import { serverError } from '../../errors.js'
 import { fencingCounter } from '../../keys.js'
 import {
@@ -107,7 +107,7 @@ class FencedLockProtocol extends HashLineProtocol {
 }
 
 /** A fenced lock with Redisson's method names. */
-class FencedThreadLock extends ThreadLock implements OwnedFencedLock {
+class FencedRedissonNamedLock extends GatedRedissonNamedLock implements OwnedFencedLock {
   async lockAndGetToken(lease?: number, options?: OwnedLockOptions): Promise<bigint> {
     return (await this.take(lease, options)).token as bigint
   }
@@ -123,9 +123,9 @@ class FencedThreadLock extends ThreadLock implements OwnedFencedLock {
 
 /** The public fenced lock. */
 export class NumberedLock extends GatedLock {
-  override for(owner: Owner): FencedThreadLock {
+  override for(owner: Owner): FencedRedissonNamedLock {
     checkOwner(owner)
-    return new FencedThreadLock(this, owner as UnitOfWork)
+    return new FencedRedissonNamedLock(this, owner as UnitOfWork)
   }
 }
 

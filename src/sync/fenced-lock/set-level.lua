@@ -15,7 +15,7 @@ if left >= 0 then
   redis.call('PEXPIRE', lock, left)
 end
 local token = raiseCounter(counter, known)
-if level > countOf(held) then
+if level > levelOf(held) then
   redis.call('INCR', counter)
   token = redis.call('GET', counter)
 end

@@ -12,12 +12,12 @@ import {
   show,
   usingArgs,
 } from '../../check-options.js'
-import { codecOf } from '../../codecs/by-name.js'
+import { codecOf } from '../../codecs/codec-by-name.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
 import { LATE } from '../../core/waiting/limited-step.js'
-import type { Patience } from '../../core/waiting/request.js'
-import { waitOut } from '../../core/waiting/wait-out.js'
+import type { Patience } from '../../core/waiting/wait-limits.js'
+import { waitOutTrouble } from '../../core/waiting/wait-out-trouble.js'
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
 import { clientOf } from '../../keys.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
@@ -26,8 +26,8 @@ import type { Topics } from '../topic/topics.js'
 import { Computation } from './computation.js'
 import { Follower } from './follower.js'
 import { LocalFlight } from './local-flight.js'
-import { type Outcome, readableOutcome } from './outcome.js'
-import { ANY_TOKEN, FlightRecord, type Look } from './record.js'
+import { type Outcome, readableOutcome } from './flight-outcome.js'
+import { ANY_TOKEN, FlightRecord, type Look } from './flight-record.js'
 
 /** How long an outcome is kept at least, ms: for waiters that lost the message. */
 const LINGER = 10_000
@@ -171,7 +171,7 @@ export class SharedFlight implements Flight {
   async #firstLook(place: Place, asked: Asked): Promise<Look> {
     const { runtime } = this.#home
     const patience: Patience = { wait: asked.wait, signal: asked.signal }
-    const look = await waitOut(runtime, () => this.#look(place, asked), patience)
+    const look = await waitOutTrouble(runtime, () => this.#look(place, asked), patience)
     if (look !== LATE) return look
     runtime.blame(patience, place.title)
     throw new AcquireTimeoutError(place.title, asked.wait, patience.trouble)

@@ -1,14 +1,14 @@
 import type { Codec } from '../../api/codec.js'
 import type { Timer } from '../../base/clock.js'
 import { quoted } from '../../plain-text.js'
-import { POLL } from '../../constants.js'
+import { POLL } from '../../times-and-limits.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { MessageBrake } from '../../core/waiting/message-brake.js'
-import type { Listening } from '../topic/listening.js'
+import type { TopicListener } from '../topic/topic-listener.js'
 import type { Topics } from '../topic/topics.js'
-import { type Ended, endedOf, LONGEST_MESSAGE } from './message.js'
-import { type Outcome, readableOutcome, type Unreadable } from './outcome.js'
-import type { FlightRecord } from './record.js'
+import { type Ended, endedOf, LONGEST_MESSAGE } from './end-message.js'
+import { type Outcome, readableOutcome, type Unreadable } from './flight-outcome.js'
+import type { FlightRecord } from './flight-record.js'
 
 /** Reads messages as text: undefined is one that is longer than any of holdfast's own. */
 const SHORT: Codec = {
@@ -30,7 +30,7 @@ export interface FollowerOptions {
 export class Follower {
   readonly #options: FollowerOptions
   readonly #brake = new MessageBrake()
-  #listening: Promise<Listening | undefined> | undefined
+  #listening: Promise<TopicListener | undefined> | undefined
   /** An outcome counts if its token differs from this one. */
   #after = 0n
   /** The process that computes, as of the last look. */

@@ -1,12 +1,12 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
 import { limitAnswers, type Timer } from '../../base/clock.js'
-import { POLL } from '../../constants.js'
+import { POLL } from '../../times-and-limits.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { isTransient } from '../../core/server/error-kinds.js'
 import { AcquireTimeoutError } from '../../errors.js'
 import type { Computation } from './computation.js'
 import type { Follower } from './follower.js'
-import type { Outcome } from './outcome.js'
+import type { Outcome } from './flight-outcome.js'
 
 /** The pause after a round in which another process began and ended between two questions, ms. It doubles with each round. */
 const BETWEEN = 5

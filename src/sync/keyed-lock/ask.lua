@@ -26,7 +26,7 @@ local stood = redis.call('ZSCORE', deadlines, owner)
 -- The owner that listens to outsiders asks for all keys; another only for what it wants.
 if passes == 1 and stood and turnLeft(line) == 0 and entersOrBlocks(owner, line) == 'read' then grant(line, owner, tonumber(asker[10])) end
 line.claimed, line.work, line.looked = {}, FIELDS_LOOKED_AT, nil
-if firstOf(line) ~= owner then
+if firstInLine(line) ~= owner then
   line.loose = {}
   for _, field in ipairs(fieldsOf(line, owner)) do line.loose[field] = true end
 end

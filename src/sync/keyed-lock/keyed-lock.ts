@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Answer } from '../../core/protocol/line-protocol.js'
-import { type Attempt, isHeld, isPassed, NO_LINE, type ServerState, SHOWN } from '../../core/protocol/protocol.js'
+import { type Attempt, isHeld, isPassed, NO_LINE, type ServerState, SHOWN } from '../../core/protocol/lock-protocol.js'
 import { keyedDeadlines, keyedGrants, keyedQueue, keyedSets, keyedTurn } from '../../keys.js'
-import { KEYED_PART } from '../../constants.js'
+import { KEYED_PART } from '../../times-and-limits.js'
 import {
   keyedLockAcquire,
   keyedLockAsk,
@@ -17,7 +17,7 @@ import {
 import { LinedProtocol, type Question, wordsOf } from '../lock/lock.js'
 import { fieldOf } from './field-of-key.js'
 import { KeyedGate, type Impatient } from './keyed-gate.js'
-import type { Runner } from '../../core/protocol/runner.js'
+import type { ScriptRunner } from '../../core/protocol/script-runner.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
 /** The keys; the field of each; all fields as one text; and the part of a channel's name that stands for the set. */
@@ -46,7 +46,7 @@ class KeyedLockProtocol extends LinedProtocol implements Impatient {
   readonly #mark: string
   readonly #line: readonly [group: string, queue: string, turn: string, sets: string, deadlines: string]
 
-  constructor(runner: Runner, group: string, { keys, fields, set, mark }: KeySet) {
+  constructor(runner: ScriptRunner, group: string, { keys, fields, set, mark }: KeySet) {
     super(runner, group)
     this.#keys = keys
     this.#fields = fields

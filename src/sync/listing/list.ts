@@ -11,10 +11,10 @@ import {
   show,
 } from '../../check-options.js'
 import type { EngineError } from '../../errors.js'
-import { type Claim, Claims } from './claims.js'
-import { listable } from './layouts.js'
-import { lookAt, scanKeys } from './scan.js'
-import { inspected, Labels, type ListHome, nameOf, rowOf } from './row.js'
+import { type Claim, PublishedClaims } from './published-claims.js'
+import { listable } from './kinds-in-one-row.js'
+import { lookAt, scanKeys } from './scan-keys.js'
+import { inspected, Labels, type ListHome, nameOf, rowOf } from './listed-lock.js'
 
 export type { ListHome }
 
@@ -50,7 +50,7 @@ async function* rows(
 ): AsyncGenerator<ListedLock, undefined> {
   const { runtime } = home
   signal?.throwIfAborted()
-  const claims = new Claims(runtime)
+  const claims = new PublishedClaims(runtime)
   await runtime.untilClosed(() => claims.read())
   if (scan === true) await runtime.untilClosed(() => scanKeys(runtime, claims, { signal, onProgress }))
   if (name !== undefined) await runtime.untilClosed(() => lookAt(runtime, claims, name))

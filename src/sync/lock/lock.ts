@@ -6,7 +6,7 @@ import {
   NOT_HELD,
   type RenewScript,
   type ServerState,
-} from '../../core/protocol/protocol.js'
+} from '../../core/protocol/lock-protocol.js'
 import type { Answer, Asker, JoinState, LineProtocol, News, PlaceState } from '../../core/protocol/line-protocol.js'
 import { isMoving } from '../../core/server/error-kinds.js'
 import { lineDeadlines, lineGrants, lineQueue, lineTurn, lockChannel } from '../../keys.js'
@@ -15,15 +15,15 @@ import {
   lockAsk,
   lockConfirm,
   lockForceRelease,
-  lockFree,
+  lockReleaseWhileSlotMoves,
   lockPass,
   lockRelease,
   lockRenew,
   lockSetLevel,
   spinLockAcquire,
 } from '../../lua/scripts.gen.js'
-import { inspectLine } from '../fair-lock/fair-keys.js'
-import type { Runner } from '../../core/protocol/runner.js'
+import { inspectLine } from './inspect-line.js'
+import type { ScriptRunner } from '../../core/protocol/script-runner.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
 /** With this limit, an asker without a place is not let in. */
@@ -46,9 +46,9 @@ export const asPlaces = ({ states, ...told }: Answer<number>): Answer<PlaceState
 export abstract class HashProtocol implements LockProtocol {
   readonly key: string
   readonly channel: string
-  protected readonly runner: Runner
+  protected readonly runner: ScriptRunner
 
-  constructor(runner: Runner, key: string, channel = lockChannel(key)) {
+  constructor(runner: ScriptRunner, key: string, channel = lockChannel(key)) {
     this.runner = runner
     this.key = key
     this.channel = channel
@@ -193,7 +193,11 @@ export abstract class HashLineProtocol extends LinedProtocol {
 
   override release(owner: string, served?: readonly string[], visits?: number): Promise<number> {
     return this.orOfOneKey(super.release(owner, served, visits), async () => {
-      const freed = await this.runner.run(lockFree, [this.key], [owner, this.channel, this.runner.publishCommand])
+      const freed = await this.runner.run(
+        lockReleaseWhileSlotMoves,
+        [this.key],
+        [owner, this.channel, this.runner.publishCommand],
+      )
       return freed === 1 ? 1 : NOT_HELD
     })
   }

@@ -8,14 +8,14 @@ import { enclosing, within } from '../../base/scope.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { forcedOwner, GatedLock } from '../../core/gate/gated-lock.js'
 import { whileHeld } from '../../core/hold/using.js'
-import type { Patience } from '../../core/waiting/request.js'
-import { lateError } from '../../core/waiting/late-answer.js'
+import type { Patience } from '../../core/waiting/wait-limits.js'
+import { afterLeaseError } from '../../core/waiting/answer-after-lease.js'
 import { AcquireTimeoutError, type DeadlockError } from '../../errors.js'
 import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../check-options.js'
-import { SHOWN } from '../../core/protocol/protocol.js'
-import { errorOf, outcomes, tooFewWithout } from './outcomes.js'
-import { OwnedLocks } from './owned-locks.js'
-import { type Missed, type Rounds, type Wanted, inRounds } from './between-rounds.js'
+import { SHOWN } from '../../core/protocol/lock-protocol.js'
+import { errorOf, outcomes, tooFewWithout } from './member-outcomes.js'
+import { RedissonNamedLocks } from './redisson-named-locks.js'
+import { type Missed, type Rounds, type Wanted, inRounds } from './retry-rounds.js'
 import { released, SeveralHolds } from './several-holds.js'
 import { limitedStep, type LATE } from '../../core/waiting/limited-step.js'
 import { quoted } from '../../plain-text.js'
@@ -140,7 +140,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
 
   for(owner: Owner): OwnedLock {
     checkOwner(owner)
-    return new OwnedLocks(this, owner as UnitOfWork)
+    return new RedissonNamedLocks(this, owner as UnitOfWork)
   }
 
   /** The results of the members that answered, if there are enough. */
@@ -193,7 +193,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     await this.giveBack(holds, wanted)
     aborted ??= abortOf(signal)
     if (aborted !== undefined) throw aborted.error
-    throw hold.closed ?? lateError(name, lease)
+    throw hold.closed ?? afterLeaseError(name, lease)
   }
 
   /** The call does not wait for a server that is silent beyond its limit, nor if it is aborted; the releases go on. */

@@ -1,8 +1,8 @@
 import type { Hold } from '../../api/hold.js'
 import type { Lock } from '../../api/lock.js'
 import { LockOfLocks } from './lock-of-locks.js'
-import { failuresOf } from './outcomes.js'
-import type { Missed, Wanted } from './between-rounds.js'
+import { failuresOf } from './member-outcomes.js'
+import type { Missed, Wanted } from './retry-rounds.js'
 import type { SeveralHolds } from './several-holds.js'
 import { LATE } from '../../core/waiting/limited-step.js'
 

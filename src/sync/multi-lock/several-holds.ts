@@ -14,7 +14,7 @@ import {
 } from '../../errors.js'
 import { checkLease } from '../../check-options.js'
 import type { Hold, HoldState, MultiHold } from '../../api/hold.js'
-import { decisive, enough, outcomes } from './outcomes.js'
+import { decisive, enough, outcomes } from './member-outcomes.js'
 import { quoted } from '../../plain-text.js'
 
 /** After a loss, the holder has this long to stop before the remaining members are released, ms. */

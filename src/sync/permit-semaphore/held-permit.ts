@@ -2,14 +2,14 @@ import type { Moment } from '../../base/clock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { RETRY_TIME } from '../../core/server/retry.js'
-import type { TenureHold } from '../../core/hold/hold.js'
+import type { TenureHold } from '../../core/hold/tenure-hold.js'
 import { type TenureHost, Tenure } from '../../core/hold/tenure.js'
-import type { Terms } from '../../core/hold/terms.js'
-import type { HeldProtocol } from '../../core/protocol/protocol.js'
+import type { LeaseTerms } from '../../core/hold/lease-terms.js'
+import type { HeldProtocol } from '../../core/protocol/lock-protocol.js'
 import { ClosedError, type LockLostError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
 import type { Permit } from '../../api/semaphore.js'
-import { PermanentPermits } from './permanent.js'
+import { PermanentPermits } from './permanent-permits.js'
 import type { IdentifiedPermits } from './identified-permits.js'
 import { marginOf } from '../../core/hold/margin.js'
 
@@ -97,14 +97,14 @@ export class HeldPermit implements Permit {
   readonly id: string
   readonly #permits: IdentifiedPermits
   readonly #host: PermitHost
-  readonly #terms: Terms
+  readonly #terms: LeaseTerms
   readonly #tenure: Tenure
   readonly #hold: TenureHold
   /** The permit ended here because it was released by its id, and the server has not confirmed that. */
   #unanswered = false
   readonly #closing = (release: boolean): Promise<void> => this.#close(release)
 
-  constructor(permits: IdentifiedPermits, id: string, terms: Terms, sent: Moment) {
+  constructor(permits: IdentifiedPermits, id: string, terms: LeaseTerms, sent: Moment) {
     this.#permits = permits
     this.id = id
     this.#terms = terms

@@ -1,7 +1,7 @@
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import type { Patience } from '../../core/waiting/request.js'
+import type { Patience } from '../../core/waiting/wait-limits.js'
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
-import type { Terms } from '../../core/hold/terms.js'
+import type { LeaseTerms } from '../../core/hold/lease-terms.js'
 import { type Answer, unlessSetUp } from '../../core/shared/passage.js'
 import {
   expirableAmounts,
@@ -31,7 +31,7 @@ import { quoted } from '../../plain-text.js'
 export interface PermitsRequest extends Patience {
   readonly count: number
   /** An infinite lease never ends. */
-  readonly terms: Terms
+  readonly terms: LeaseTerms
   /** Its count was compared once with the number of all permits. Permits may be added one by one while it waits. */
   asked?: true
 }

@@ -2,14 +2,14 @@ import { SharedObject } from '../../core/shared/shared-object.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import { AcquireTimeoutError, ConfigError, EngineError, NotInitializedError } from '../../errors.js'
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
-import { either, nil, text, tuple } from '../../lua/shape.js'
+import { either, nil, text, tuple } from '../../lua/reply-shape.js'
 import { OPTIONS, checkAmount, checkRate, checkWaiting, needsSetup, show } from '../../check-options.js'
 import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions } from '../../api/rate-limiter.js'
 import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
-import { type Grant, Window, type WindowRequest } from './window.js'
+import { type Grant, RateWindow, type WindowRequest } from './rate-window.js'
 import { limitedStep, LATE } from '../../core/waiting/limited-step.js'
-import { waitOut } from '../../core/waiting/wait-out.js'
+import { waitOutTrouble } from '../../core/waiting/wait-out-trouble.js'
 import { quoted } from '../../plain-text.js'
 
 /** In the order of Redisson's numbers. */
@@ -24,7 +24,7 @@ const argsOf = ({ permits, interval, scope = 'overall', keepAlive = 0 }: Rate) =
 
 /** Redisson's RRateLimiter: one key with the rate, one with the permits left, one with the grants in the window. */
 export class WindowLimiter extends SharedObject implements RateLimiter {
-  readonly #window: Window
+  readonly #window: RateWindow
 
   constructor(turnstiles: Turnstiles, name: string) {
     super(turnstiles, name)
@@ -33,7 +33,7 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
         `${quoted(name)}: Redisson 3.8 counts differently, so a rate limiter cannot be shared with it`,
       )
     }
-    this.#window = new Window(this.runtime, name, this.key)
+    this.#window = new RateWindow(this.runtime, name, this.key)
   }
 
   protected override get keys(): readonly [string, ...string[]] {
@@ -165,7 +165,7 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     } catch (error) {
       if (!(error instanceof NotInitializedError)) throw error
       request.signal?.throwIfAborted()
-      const set = await waitOut(this.runtime, () => this.#setOnce(rate, request), request)
+      const set = await waitOutTrouble(this.runtime, () => this.#setOnce(rate, request), request)
       if (set === LATE) return undefined
       const rest = { ...request, wait: wait && Math.max(1, until - clock.monotonic()) }
       const grant = await enter(rest)

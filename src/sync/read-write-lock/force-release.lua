@@ -11,7 +11,7 @@ local function endReads(lock, companion)
     local found
     found, from = fieldsAt(lock, from, 100)
     for i = 1, #found, 2 do
-      local owner, level = found[i], countOf(found[i + 1])
+      local owner, level = found[i], levelOf(found[i + 1])
       left = left - 1 - math.floor((#owner + #found[i + 1]) / 500)
       while level > 0 and left > 0 and #owner < LONGEST_NAME and string.sub(owner, -6) ~= ':write' do
         gone[#gone + 1] = companion .. ':' .. owner .. ':rwlock_timeout:' .. level

@@ -8,11 +8,11 @@ local reads = found[1] == 'read' or found[1] == 'write'
 if not reads or string.sub(from, -6) == ':write' or string.sub(to, -6) == ':write' then
   return 0
 end
-local count = countOf(found[2])
+local count = levelOf(found[2])
 if count > 0 and redis.call('EXISTS', given .. ':1') == 1 then
   redis.call('HDEL', lock, from)
   removeLevels(given, count)
-elseif countOf(found[3]) == 0 then
+elseif levelOf(found[3]) == 0 then
   return 0
 end
 redis.call('HSET', lock, to, 1)

@@ -16,7 +16,7 @@ for i = 2, #owners do
   end
   local left = type(count) == 'string' and leftOf(levels .. ':1') or -2
   if left ~= -2 and math.max(left, 0) < lease then
-    for level = 1, countOf(count) do
+    for level = 1, levelOf(count) do
       -- Another program may have written each of the counts, and keys as well. So a script looks for a limited number of missing keys in
       -- all, and renews no more keys than one owner may have. An owner with more than a few is renewed alone.
       missing, looks = missing + 1 - redis.call('PEXPIRE', levels .. ':' .. level, lease), looks + 1

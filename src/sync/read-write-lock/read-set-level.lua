@@ -17,7 +17,7 @@ redis.call('PEXPIRE', levels .. ':1', left)
 for i = 2, level do
   keepLevel(levels .. ':' .. i, left)
 end
-for i = level + 1, countOf(count) do
+for i = level + 1, levelOf(count) do
   if redis.call('UNLINK', levels .. ':' .. i) == 0 then break end
 end
 redis.call('HSET', lock, owner, level)

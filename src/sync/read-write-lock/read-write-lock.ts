@@ -1,5 +1,5 @@
 import type { Answer } from '../../core/protocol/line-protocol.js'
-import { type Attempt, isHeld, isPassed, NO_LINE, type ServerState, SHOWN } from '../../core/protocol/protocol.js'
+import { type Attempt, isHeld, isPassed, NO_LINE, type ServerState, SHOWN } from '../../core/protocol/lock-protocol.js'
 import { ReadGate } from '../../core/gate/read-gate.js'
 import type { ReadProtocol } from '../../core/protocol/read-protocol.js'
 import { WriteGate } from '../../core/gate/write-gate.js'
@@ -22,13 +22,13 @@ import {
   readWriteLockReadPass,
   readWriteLockReadRenew,
   readWriteLockReadSetLevel,
-  readWriteLockReadUnder,
+  readWriteLockReadUnderWrite,
   readWriteLockRelease,
   readWriteLockWritePass,
 } from '../../lua/scripts.gen.js'
-import { waitersInParts } from '../fair-lock/fair-keys.js'
+import { waitersInParts } from '../lock/inspect-line.js'
 import { LinedProtocol, type Question, wordsOf } from '../lock/lock.js'
-import type { Runner } from '../../core/protocol/runner.js'
+import type { ScriptRunner } from '../../core/protocol/script-runner.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
 /** How many parts to look at if the question is only whether there is a reader. */
@@ -49,7 +49,7 @@ abstract class Side extends LinedProtocol {
   protected abstract readonly mode: 'read' | 'write'
   readonly standsOnce: boolean
 
-  constructor(runner: Runner, key: string, standsOnce: boolean) {
+  constructor(runner: ScriptRunner, key: string, standsOnce: boolean) {
     super(runner, key, readWriteChannel(key))
     this.standsOnce = standsOnce
   }
@@ -158,7 +158,7 @@ class ReadSide extends Side implements ReadProtocol {
   readonly shared = true
 
   /** Each reader has its own place in the line. Readers next to each other are let in together. */
-  constructor(runner: Runner, key: string) {
+  constructor(runner: ScriptRunner, key: string) {
     super(runner, key, false)
   }
 
@@ -177,7 +177,7 @@ class ReadSide extends Side implements ReadProtocol {
 
   readUnder(writer: string, owner: string, lease: number): Promise<Attempt> {
     const keys = [this.key, readLevels(this.key, owner)] as const
-    return this.runner.take(readWriteLockReadUnder, keys, [writer, owner, lease], isHeld)
+    return this.runner.take(readWriteLockReadUnderWrite, keys, [writer, owner, lease], isHeld)
   }
 
   readerOf(writer: string): string {
@@ -215,7 +215,7 @@ const sides = (name: string, fair: boolean): { readonly read: LockKind; readonly
     get rival() {
       return write
     },
-    protocol: (runner: Runner, key: string) => new ReadSide(runner, key),
+    protocol: (runner: ScriptRunner, key: string) => new ReadSide(runner, key),
     gate: (home, lock, key) => new ReadGate(home, read, lock, key),
   }
   const write: LockKind = {
@@ -225,7 +225,7 @@ const sides = (name: string, fair: boolean): { readonly read: LockKind; readonly
     mode: 'write',
     mark: WRITE,
     rival: read,
-    protocol: (runner: Runner, key: string) => new WriteSide(runner, key, !fair),
+    protocol: (runner: ScriptRunner, key: string) => new WriteSide(runner, key, !fair),
     gate: (home, lock, key) => new WriteGate(home, write, lock, key),
   }
   return { read, write }

@@ -13,7 +13,7 @@ local function giveUp(line, owner)
   local own = writes and left or readsLeft({ owner, count or '' }, line.companion, left, work)
   -- If the lock is gone, the keys of a read may still be there, whatever their number.
   if not writes then
-    removeLevels(line.companion .. ':' .. owner .. ':rwlock_timeout', countOf(count))
+    removeLevels(line.companion .. ':' .. owner .. ':rwlock_timeout', levelOf(count))
   end
   if not count then
     return false, false

@@ -6,7 +6,7 @@
 
 local found = redis.call('HMGET', lock, 'mode', from, to)
 local writes = found[1] == 'write' and string.sub(from, -6) == ':write' and string.sub(to, -6) == ':write'
-if not writes or countOf(found[2]) == 0 and countOf(found[3]) == 0 then
+if not writes or levelOf(found[2]) == 0 and levelOf(found[3]) == 0 then
   return 0
 end
 redis.call('HDEL', lock, from)

@@ -2,7 +2,7 @@ import { enclosing } from '../../base/scope.js'
 import { BusyError, DeadlockError, EngineError, type MemberFailure } from '../../errors.js'
 import type { Hold } from '../../api/hold.js'
 import { LockOfLocks } from '../multi-lock/lock-of-locks.js'
-import type { Missed, Wanted } from '../multi-lock/between-rounds.js'
+import type { Missed, Wanted } from '../multi-lock/retry-rounds.js'
 import { released, type SeveralHolds } from '../multi-lock/several-holds.js'
 import { LATE } from '../../core/waiting/limited-step.js'
 

@@ -1,7 +1,7 @@
 import { allOf } from '../../core/server/all-nodes.js'
 import type { Nodes } from '../../engine/driver.js'
 import { EngineError } from '../../errors.js'
-import { type Shape, anything, integer, just, text, tuple } from '../../lua/shape.js'
+import { type Shape, anything, integer, just, text, tuple } from '../../lua/reply-shape.js'
 import { OPTIONS, checkName, checkOptions, checkWords } from '../../check-options.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../api/script.js'
 import { mannerOf, type Scripting } from './user-script.js'

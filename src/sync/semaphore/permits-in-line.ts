@@ -1,10 +1,10 @@
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
-import type { Runner } from '../../core/protocol/runner.js'
+import type { ScriptRunner } from '../../core/protocol/script-runner.js'
 import type { Answer, Passage } from '../../core/shared/passage.js'
 import { type PermitLineKeys, PermitPlace } from '../../core/shared/permit-place.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
-import type { Patience } from '../../core/waiting/request.js'
+import type { Patience } from '../../core/waiting/wait-limits.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
 import { semaphoreChannel } from '../../keys.js'
 
@@ -22,7 +22,7 @@ export abstract class PermitsInLine<Q extends Patience, G> implements Passage<Q,
   readonly told: string
   readonly turnstiles: Turnstiles
   readonly runtime: Runtime
-  readonly runner: Runner
+  readonly runner: ScriptRunner
   protected readonly place: PermitPlace
 
   constructor(turnstiles: Turnstiles, name: string, key: string, line: Omit<PermitLineKeys, 'told'>) {

@@ -1,6 +1,6 @@
 import { abortOf } from '../../base/abort.js'
 import { dateAt, isDate } from '../../base/clock.js'
-import type { TenureHold } from '../../core/hold/hold.js'
+import type { TenureHold } from '../../core/hold/tenure-hold.js'
 import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
 import { within } from '../../base/scope.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
@@ -16,14 +16,14 @@ import {
 } from '../../check-options.js'
 import { OPTIONS, usingArgs } from '../../check-options.js'
 import { LockLostError } from '../../errors.js'
-import { either, many, nil, text } from '../../lua/shape.js'
+import { either, many, nil, text } from '../../lua/reply-shape.js'
 import { slotsLast } from '../../keys.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots, SlotsOptions, SlotState } from '../../api/slots.js'
-import { waitOut } from '../../core/waiting/wait-out.js'
+import { waitOutTrouble } from '../../core/waiting/wait-out-trouble.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
 import { persist } from '../election/final-errors.js'
 import type { NewestTokens } from './newest-tokens.js'
-import { type Claimed, type Look, SlotRecord } from './record.js'
+import { type Claimed, type Look, SlotRecord } from './slot-record.js'
 
 /** A week, ms. */
 const RETENTION = 604_800_000
@@ -164,7 +164,7 @@ export class ClaimedSlots implements Slots {
   #look(record: SlotRecord, { most, signal }: Asked): Promise<Look> {
     const { runtime } = this.#home
     const look = (): Promise<Look> => runtime.untilClosed(() => record.look(), this.name)
-    return most > 1 ? (waitOut(runtime, look, { wait: Infinity, signal }) as Promise<Look>) : look()
+    return most > 1 ? (waitOutTrouble(runtime, look, { wait: Infinity, signal }) as Promise<Look>) : look()
   }
 
   #hold(lock: GatedLock, { most, lease, signal }: Asked): Promise<TenureHold | undefined> {

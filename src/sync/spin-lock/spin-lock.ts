@@ -1,4 +1,4 @@
-import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol/protocol.js'
+import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol/lock-protocol.js'
 import { spinLockAcquire, spinLockForceRelease, spinLockInspect, spinLockRelease } from '../../lua/scripts.gen.js'
 import type { SpinBackoff } from '../../api/lock.js'
 import { HashProtocol } from '../lock/lock.js'

@@ -1,6 +1,6 @@
 import { Emitter } from '../../base/emitter.js'
 import type { Messages, MessagesOptions } from '../../api/topic.js'
-import { checkGap, type Listening, type Place } from './listening.js'
+import { checkGap, type TopicListener, type Place } from './topic-listener.js'
 import type { Topics } from './topics.js'
 import { abortOf } from '../../base/abort.js'
 
@@ -23,7 +23,7 @@ export class MessageLoop<T> implements Messages<T> {
   /** Messages were dropped, and the loop has not made room since. */
   #full = false
   #waiting: Waiting<T>[] = []
-  #listening: Promise<Listening | undefined> | undefined
+  #listening: Promise<TopicListener | undefined> | undefined
   /** The loop is over. If it ended with an error, the reader gets it once. */
   #end: { error?: unknown } | undefined
 
@@ -72,7 +72,7 @@ export class MessageLoop<T> implements Messages<T> {
     await this.return()
   }
 
-  async #listen(): Promise<Listening | undefined> {
+  async #listen(): Promise<TopicListener | undefined> {
     const { signal } = this.#options
     const failed = (error: unknown): void => this.#over({ error })
     try {

@@ -1,6 +1,6 @@
 import type { Codec } from '../../api/codec.js'
 import { allOf } from '../../core/server/all-nodes.js'
-import { integer, many, text, tuple } from '../../lua/shape.js'
+import { integer, many, text, tuple } from '../../lua/reply-shape.js'
 import {
   OPTIONS,
   checkCount,
@@ -23,8 +23,8 @@ import type {
 } from '../../api/topic.js'
 import { MessageLoop } from './message-loop.js'
 import type { Topics } from './topics.js'
-import { codecOf, encodeWith } from '../../codecs/by-name.js'
-import type { Place, Receive } from './listening.js'
+import { codecOf, encodeWith } from '../../codecs/codec-by-name.js'
+import type { Place, Receive } from './topic-listener.js'
 
 /** What topics and patterns have in common. */
 abstract class Listened<M> {

@@ -2,13 +2,13 @@ import { unreadable } from '../../codecs/java-codec.js'
 import { onAbort } from '../../base/abort.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { EngineError } from '../../errors.js'
-import { Listening, type Place, type Receive } from './listening.js'
+import { TopicListener, type Place, type Receive } from './topic-listener.js'
 import { quoted } from '../../plain-text.js'
 
 /** The listeners of one client's topics. */
 export class Topics {
   readonly runtime: Runtime
-  readonly #places = new Map<string, Set<Listening>>()
+  readonly #places = new Map<string, Set<TopicListener>>()
   #warned = false
 
   constructor(runtime: Runtime) {
@@ -32,11 +32,15 @@ export class Topics {
     receive: Receive,
     signal?: AbortSignal,
     ended?: (error: Error) => void,
-  ): Promise<Listening> {
+  ): Promise<TopicListener> {
     const { title } = place
     this.runtime.checkTakes(title)
     signal?.throwIfAborted()
-    const listening = new Listening(this.runtime, place, { receive, ended, over: () => this.#remove(place, listening) })
+    const listening = new TopicListener(this.runtime, place, {
+      receive,
+      ended,
+      over: () => this.#remove(place, listening),
+    })
     this.#at(place).add(listening)
     try {
       await listening.opened(signal)
@@ -62,13 +66,13 @@ export class Topics {
     for (const all of [...this.#places.values()]) for (const listening of [...all]) listening.close()
   }
 
-  #at(place: Place): Set<Listening> {
+  #at(place: Place): Set<TopicListener> {
     const there = this.#places.get(keyOf(place)) ?? new Set()
     this.#places.set(keyOf(place), there)
     return there
   }
 
-  #remove(place: Place, listening: Listening): void {
+  #remove(place: Place, listening: TopicListener): void {
     const there = this.#places.get(keyOf(place))
     there?.delete(listening)
     if (there?.size === 0) this.#places.delete(keyOf(place))

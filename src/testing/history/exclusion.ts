@@ -1,11 +1,16 @@
-import type { Claim } from './claims.js'
-import { claimsAt, wordAfter, wordAgainst } from './claims.js'
+import type { Claim } from './hold-claims.js'
+import { claimsAt, wordAfter, wordAgainst } from './hold-claims.js'
 import type { CallEvent } from './events.js'
-import type { Finding, LockRecord, Report } from './record.js'
-import type { World } from './world.js'
+import type { Finding, LockRecord, Report } from './history-record.js'
+import type { OutsideEvents } from './outside-events.js'
 
 /** No two claims overlap, unless both are shared, or of one owner, or the earlier was taken away from outside. */
-export const checkExclusion = (lock: LockRecord, claims: readonly Claim[], world: World, report: Report): void => {
+export const checkExclusion = (
+  lock: LockRecord,
+  claims: readonly Claim[],
+  world: OutsideEvents,
+  report: Report,
+): void => {
   let shared: Claim[] = []
   let exclusive: Claim[] = []
   for (const claim of claims) {
@@ -22,7 +27,7 @@ export const checkExclusion = (lock: LockRecord, claims: readonly Claim[], world
 }
 
 /** What the earlier of two holds said that must not be; undefined: it is excused. */
-const wrongWord = (name: string, earlier: Claim, later: Claim, world: World): CallEvent | undefined => {
+const wrongWord = (name: string, earlier: Claim, later: Claim, world: OutsideEvents): CallEvent | undefined => {
   const excused = world.excusedUntil(name, earlier, later)
   return excused === undefined ? wordAgainst(earlier, later.start) : wordAfter(earlier, excused)
 }
@@ -45,7 +50,12 @@ const whyNot = (earlier: Claim, later: Claim, word: CallEvent): string => {
 const late = (ms: number): string => `${ms.toFixed(3)} ms`
 
 /** Tokens grow in the order of holding; after a loss of data they begin again. */
-export const checkFencing = (lock: LockRecord, claims: readonly Claim[], world: World, report: Report): void => {
+export const checkFencing = (
+  lock: LockRecord,
+  claims: readonly Claim[],
+  world: OutsideEvents,
+  report: Report,
+): void => {
   let highest: { readonly claim: Claim; readonly token: bigint } | undefined
   for (const claim of claims) {
     const { token: text, at } = claim.start.event

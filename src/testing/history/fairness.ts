@@ -1,5 +1,5 @@
-import type { Call, LockRecord, Report, Seen } from './record.js'
-import type { World } from './world.js'
+import type { Call, LockRecord, Report, Seen } from './history-record.js'
+import type { OutsideEvents } from './outside-events.js'
 
 /** Calls that were seen in the lock's queue and got the lock in the end, in the order in which they were seen. */
 class Queue {
@@ -27,7 +27,7 @@ class Queue {
  * A call seen in the queue before another was made is granted before it, unless it left, or its process was in trouble, or
  * the queue was lost. Shared neighbours may enter in any order.
  */
-export const checkFairness = (lock: LockRecord, world: World, report: Report): void => {
+export const checkFairness = (lock: LockRecord, world: OutsideEvents, report: Report): void => {
   const steps = new Map<Seen, Call>()
   for (const call of lock.calls) {
     const granted = call.said[0]

@@ -1,7 +1,7 @@
 import type { CallEvent } from './events.js'
-import type { Call, LockRecord, Report } from './record.js'
-import type { Span, World } from './world.js'
-import { firstAfter, merged } from './world.js'
+import type { Call, LockRecord, Report } from './history-record.js'
+import type { Span, OutsideEvents } from './outside-events.js'
+import { firstAfter, merged } from './outside-events.js'
 
 /** Every call ends, and every hold. */
 export const checkEnds = (lock: LockRecord, last: CallEvent, report: Report): void => {
@@ -14,7 +14,7 @@ export const checkEnds = (lock: LockRecord, last: CallEvent, report: Report): vo
 }
 
 /** A call that waits for a free lock has it soon, while its process is in no trouble. */
-export const checkForgotten = (lock: LockRecord, world: World, after: number, report: Report): void => {
+export const checkForgotten = (lock: LockRecord, world: OutsideEvents, after: number, report: Report): void => {
   const free = freeSpans(lock, world).filter(({ from, to }) => to - from > after)
   for (const call of free.length === 0 ? [] : lock.calls) {
     const ended = (call.said[0] ?? call.end)?.event
@@ -33,7 +33,7 @@ export const checkForgotten = (lock: LockRecord, world: World, after: number, re
 }
 
 /** When the server had it for nobody, for all that is known. */
-const freeSpans = (lock: LockRecord, world: World): Span[] => {
+const freeSpans = (lock: LockRecord, world: OutsideEvents): Span[] => {
   const free: Span[] = []
   let from = -Infinity
   for (const taken of merged(lock.calls.flatMap((call) => takenBy(call, world)))) {
@@ -45,7 +45,7 @@ const freeSpans = (lock: LockRecord, world: World): Span[] => {
 }
 
 /** While the server may have it for this call: up to its release, or a lease longer than anything was heard of it. */
-const takenBy = (call: Call, world: World): Span[] => {
+const takenBy = (call: Call, world: OutsideEvents): Span[] => {
   const end = call.end?.event
   const granted = call.said[0]?.event
   if (granted !== undefined) {

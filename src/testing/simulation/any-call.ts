@@ -8,7 +8,7 @@ import {
   LockLostError,
   NotOwnerError,
 } from '../../errors.js'
-import { Aborted, type Call, type SimProcess } from './process.js'
+import { Aborted, type Call, type SimProcess } from './sim-process.js'
 import type { Scene, Verdict } from './verdict.js'
 
 /** A call that is aborted or too late may wait so long for the reply that is on its way, and then for its timer. */

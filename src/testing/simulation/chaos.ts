@@ -11,7 +11,7 @@ import {
   type Weather,
   fits,
 } from './faults.js'
-import type { Fate, Flight, MessageFate } from './fates.js'
+import type { Fate, Flight, MessageFate } from './command-fates.js'
 import type { Party } from './party.js'
 import type { ServerFaults } from './server-faults.js'
 import type { World } from './world.js'

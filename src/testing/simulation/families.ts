@@ -1,9 +1,9 @@
 import { Random } from '../random.js'
-import { COUNTS } from './counts.js'
+import { COUNTS } from './counted-kinds.js'
 import type { Family } from './family.js'
 import { type Weather, pairsOf, weatherOf } from './faults.js'
 import { KEYED_LOCKS } from './keyed-kinds.js'
-import { LOCKS } from './kinds.js'
+import { LOCKS } from './exclusive-kinds.js'
 import { PERMIT_SEMAPHORES } from './permits-as-lock.js'
 import { READ_WRITE_LOCKS } from './read-write-kinds.js'
 

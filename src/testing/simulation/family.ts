@@ -1,4 +1,4 @@
-import type { SimKind } from './kind.js'
+import type { SimKind } from './sim-kind.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { Watch } from './watch.js'
 

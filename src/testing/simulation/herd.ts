@@ -1,5 +1,5 @@
-import type { Flight } from './fates.js'
-import type { SimProcess } from './process.js'
+import type { Flight } from './command-fates.js'
+import type { SimProcess } from './sim-process.js'
 import type { Scene, Verdict } from './verdict.js'
 
 /** Whoever waits shows each second that it lives, and asks when a lease ends. */

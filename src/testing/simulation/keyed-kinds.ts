@@ -4,8 +4,8 @@ import type { MemoryServer } from '../../engine/memory/server.js'
 import { clientOf, keyedDeadlines, keyedGrants, keyedQueue, keyedSets } from '../../keys.js'
 import { fieldOf } from '../../sync/keyed-lock/field-of-key.js'
 import type { Family } from './family.js'
-import type { LineKeys, SimKind } from './kind.js'
-import { fieldsOf } from './kinds.js'
+import type { LineKeys, SimKind } from './sim-kind.js'
+import { fieldsOf } from './exclusive-kinds.js'
 
 /** Two keys for each set, of which they share one: so all of them exclude one another. */
 const KEYED_SETS = ['b', 'c'].map((own) => ['a', own])

@@ -1,8 +1,8 @@
-import type { Flight } from './fates.js'
-import { FAIR_LINE } from './kinds.js'
-import type { SimProcess } from './process.js'
+import type { Flight } from './command-fates.js'
+import { FAIR_LINE } from './exclusive-kinds.js'
+import type { SimProcess } from './sim-process.js'
 import type { Scene, Verdict } from './verdict.js'
-import type { LineKeys } from './kind.js'
+import type { LineKeys } from './sim-kind.js'
 
 /** Who waits for a lock on the server, and until when each counts as alive. */
 interface Snapshot {
@@ -16,7 +16,7 @@ interface Snapshot {
 
 const NOBODY: Snapshot = { holders: [], ending: [], line: [], deadlines: new Map(), expiry: 0 }
 /** Nobody is before who goes on with what it has: a hold that is passed on, a read under a write of its own. */
-const GOES_ON = /pass$|\/read-under$/
+const GOES_ON = /pass$|\/read-under-write$/
 /** By these an owner leaves the line of its own will. */
 const LEAVES = ['/leave', '/release', '/confirm', '/cancel', '/enqueue', '/force-release']
 

@@ -9,7 +9,7 @@ import type { MemoryServer } from '../../engine/memory/server.js'
 import { expirableAmounts, expirableDeadlines, expirableGrants, expirableQueue, permitTimeouts } from '../../keys.js'
 import type { HeldPermit } from '../../sync/permit-semaphore/held-permit.js'
 import type { Family } from './family.js'
-import type { PermitsLineKeys, SimKind } from './kind.js'
+import type { PermitsLineKeys, SimKind } from './sim-kind.js'
 
 /** So many may be inside at a time. */
 const PERMITS = 2

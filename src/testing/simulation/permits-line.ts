@@ -1,8 +1,8 @@
 import { clientOf, permitsAmounts, permitsDeadlines, permitsGrants, permitsQueue } from '../../keys.js'
-import type { Flight } from './fates.js'
-import type { SimProcess } from './process.js'
+import type { Flight } from './command-fates.js'
+import type { SimProcess } from './sim-process.js'
 import type { Scene, Verdict } from './verdict.js'
-import type { PermitsLineKeys } from './kind.js'
+import type { PermitsLineKeys } from './sim-kind.js'
 
 export const COUNTED_LINE: PermitsLineKeys = {
   kind: 'semaphore',

@@ -1,6 +1,6 @@
 import { clientOf, limiterGrants, limiterOrder, limiterPlaces } from '../../keys.js'
-import type { Flight } from './fates.js'
-import type { SimProcess } from './process.js'
+import type { Flight } from './command-fates.js'
+import type { SimProcess } from './sim-process.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { Reply } from '../../lua/values.js'
 

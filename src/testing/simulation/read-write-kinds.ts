@@ -2,8 +2,8 @@ import type { Client } from '../../api/client.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import { clientOf, readWriteDeadlines, readWriteGrants, readWriteQueue } from '../../keys.js'
 import type { Family } from './family.js'
-import type { LineKeys, SimKind } from './kind.js'
-import { fieldsOf } from './kinds.js'
+import type { LineKeys, SimKind } from './sim-kind.js'
+import { fieldsOf } from './exclusive-kinds.js'
 
 const WRITE = ':write'
 
@@ -54,7 +54,7 @@ const malformed = (redis: MemoryServer, name: string): string | undefined => {
 
 const READ_WRITE = [
   ...['acquire', 'ask', 'confirm', 'release', 'force-release', 'inspect'],
-  ...['read-under', 'read-set-level', 'read-pass', 'read-renew', 'write-pass'],
+  ...['read-under-write', 'read-set-level', 'read-pass', 'read-renew', 'write-pass'],
 ]
   .map((script) => `read-write-lock/${script}`)
   .concat(['lock/set-level', 'lock/renew'])

@@ -1,10 +1,10 @@
 import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Client } from '../../api/client.js'
-import type { Flight } from './fates.js'
+import type { Flight } from './command-fates.js'
 import type { Party } from './party.js'
 import { COUNTED_LINE, PermitsLine } from './permits-line.js'
-import type { SimProcess } from './process.js'
-import type { Step } from './program.js'
+import type { SimProcess } from './sim-process.js'
+import type { Step } from './worker-program.js'
 import { type Asked, Ledger, Tally } from './tally.js'
 
 /** So many may be inside at a time. */

@@ -1,10 +1,10 @@
-import type { Flight } from './fates.js'
+import type { Flight } from './command-fates.js'
 import { LineWatch, isStranger } from './line-watch.js'
 import type { Party } from './party.js'
 import { PermitsLine } from './permits-line.js'
-import type { Held } from './process.js'
+import type { Held } from './sim-process.js'
 import type { Scene, Verdict } from './verdict.js'
-import type { SimKind } from './kind.js'
+import type { SimKind } from './sim-kind.js'
 import type { Reply } from '../../lua/values.js'
 import { fencingCounter } from '../../keys.js'
 

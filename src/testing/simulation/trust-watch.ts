@@ -1,4 +1,4 @@
-import type { Held, SimProcess } from './process.js'
+import type { Held, SimProcess } from './sim-process.js'
 import type { ServerWatch } from './server-watch.js'
 import type { Scene, Verdict } from './verdict.js'
 

@@ -1,10 +1,10 @@
 import type { HistoryEvent } from '../history/events.js'
 import type { SimServer } from './network.js'
 import type { Party } from './party.js'
-import type { SimProcess } from './process.js'
+import type { SimProcess } from './sim-process.js'
 import type { Redisson } from './redisson/redisson.js'
 import type { World } from './world.js'
-import type { SimKind } from './kind.js'
+import type { SimKind } from './sim-kind.js'
 
 /** What is watched. */
 export interface Scene {

@@ -1,7 +1,7 @@
-import type { Flight } from './fates.js'
+import type { Flight } from './command-fates.js'
 import type { Party } from './party.js'
-import type { SimProcess } from './process.js'
-import type { Step } from './program.js'
+import type { SimProcess } from './sim-process.js'
+import type { Step } from './worker-program.js'
 import type { Reply } from '../../lua/values.js'
 
 /** Does the steps of a history's workers, watches everything, and says what should not have been. */

@@ -1,8 +1,8 @@
-import type { TenureHold } from '../../core/hold/hold.js'
+import type { TenureHold } from '../../core/hold/tenure-hold.js'
 import type { Hold, Owner } from '../../api/hold.js'
 import type { AcquireOptions, Lock } from '../../api/lock.js'
-import { type Call, type Held, type SimProcess, work } from './process.js'
-import type { Step } from './program.js'
+import { type Call, type Held, type SimProcess, work } from './sim-process.js'
+import type { Step } from './worker-program.js'
 
 /** Who hears of everything. */
 interface Hearer {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { commands } from '#src/cli/commands/table.js'
+import { commands } from '#src/cli/commands/all-commands.js'
 import { describedOf } from '#src/cli/completion/parts.js'
 import { holdfast, linesOf } from './stage.js'
 

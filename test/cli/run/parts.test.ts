@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AcquireTimeoutError, ConfigError, EngineError, LockLostError, MembersError } from 'holdfast'
-import { environmentOf, withOddNames } from '#src/cli/run/command.js'
-import { Duty, type Order } from '#src/cli/run/duty.js'
-import { codeOfCommand, codeOfError, StartError } from '#src/cli/run/exit-code.js'
-import { Keeper } from '#src/cli/run/keeper.js'
+import { environmentOf, withOddNames } from '#src/cli/run/child-command.js'
+import { GuardianDuty, type Order } from '#src/cli/run/guardian-duty.js'
+import { codeOfCommand, codeOfError, StartError } from '#src/cli/exit-code.js'
+import { EndOnLoss } from '#src/cli/run/end-on-loss.js'
 import { descendantsOf, rowOfPs, rowOfStat } from '#src/cli/run/process-table.js'
-import { graceOf, paceOf, patienceOf, verdictOf } from '#src/cli/run/verdict.js'
-import { UsageError } from '#src/cli/usage.js'
+import { graceOf, paceOf, patienceOf, whatToDo } from '#src/cli/run/when-to-kill.js'
+import { UsageError } from '#src/cli/usage-error.js'
 import { until } from '../../support/until.js'
 
 void describe('holdfast run: exit codes', () => {
@@ -46,12 +46,12 @@ void describe('holdfast run: exit codes', () => {
 void describe('holdfast run: its verdict on a hold', () => {
   const pulse = { most: 28_500, grace: undefined, onLost: 'term' } as const
   test('TERM when no more than the grace is left', () => {
-    assert.equal(verdictOf({ ...pulse, left: 5001 }), 'fine')
-    assert.equal(verdictOf({ ...pulse, left: 5000 }), 'term')
-    assert.equal(verdictOf({ ...pulse, left: 0 }), 'term')
-    assert.equal(verdictOf({ ...pulse, left: 1, onLost: 'kill' }), 'fine')
-    assert.equal(verdictOf({ ...pulse, left: 0, onLost: 'kill' }), 'kill')
-    assert.equal(verdictOf({ ...pulse, left: 0, onLost: 'ignore' }), 'fine')
+    assert.equal(whatToDo({ ...pulse, left: 5001 }), 'fine')
+    assert.equal(whatToDo({ ...pulse, left: 5000 }), 'term')
+    assert.equal(whatToDo({ ...pulse, left: 0 }), 'term')
+    assert.equal(whatToDo({ ...pulse, left: 1, onLost: 'kill' }), 'fine')
+    assert.equal(whatToDo({ ...pulse, left: 0, onLost: 'kill' }), 'kill')
+    assert.equal(whatToDo({ ...pulse, left: 0, onLost: 'ignore' }), 'fine')
   })
 
   test('a short lease, and one on trial → the grace is a third, so that a hold that is well is never ended', () => {
@@ -62,7 +62,7 @@ void describe('holdfast run: its verdict on a hold', () => {
     for (const lease of [1000, 3000, 30_000]) {
       // Renewed when a third is over, and the answer takes a tenth.
       const [most, left] = [lease * 0.95, lease * (0.95 - 1 / 3 - 0.1)]
-      assert.equal(verdictOf({ ...pulse, most, left }), 'fine', String(lease))
+      assert.equal(whatToDo({ ...pulse, most, left }), 'fine', String(lease))
     }
   })
 
@@ -84,7 +84,7 @@ const kept = (left: number, options: { grace?: number; onLost?: 'term' | 'kill' 
   const grip = { left, signal: controller.signal, remaining: () => grip.left }
   const did: string[] = []
   const orders: Order[] = []
-  const keeper = new Keeper({
+  const keeper = new EndOnLoss({
     grip,
     onLost: options.onLost ?? 'term',
     grace: options.grace,
@@ -193,7 +193,7 @@ void describe('holdfast run: the guardian', () => {
       },
       send: (signal: string) => void state.sent.push(signal),
     }
-    const duty = new Duty({
+    const duty = new GuardianDuty({
       processesOf: () => processes,
       acts: () => void (state.acts += 1),
       done: () => void (state.done += 1),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parse } from 'yaml'
-import { Source, type Tree } from '#src/config/file/tree.js'
+import { Source, type Tree } from '#src/config/file/yaml-tree.js'
 import { REDISSON } from '#src/config/file/placeholders.js'
 import { ConfigError } from '#src/errors.js'
 import { read, endpointOf, told } from '../files.js'

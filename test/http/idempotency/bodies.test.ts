@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import fastify from 'fastify'
 import { connect } from 'holdfast'
 import { expressIdempotency, fastifyIdempotency } from 'holdfast/idempotency'
-import { parsedBody } from '#src/http/idempotency/body.js'
+import { parsedBody } from '#src/http/idempotency/request-body.js'
 import type { Client } from '../../support/engines.js'
 
 let client: Client

@@ -1,6 +1,6 @@
 import { after, before, test } from 'node:test'
 import { connect } from 'holdfast'
-import { hashOf } from '#src/http/idempotency/key.js'
+import { hashOf } from '#src/http/idempotency/key-field.js'
 import { type Client, redisEngine, started } from '../../support/engines.js'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
 import { type Framework, frameworks, type Handler, type Settings, USER } from './frameworks.js'

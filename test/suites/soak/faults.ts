@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorldEvent } from 'holdfast/testing'
-import { LAYOUTS } from '#src/testing/simulation/stranger/keys.js'
+import { LAYOUTS } from '#src/testing/simulation/stranger/meddle-with-keys.js'
 import type { Seat } from './crew.js'
 import { machineTime } from './log.js'
 import type { Place } from './place.js'

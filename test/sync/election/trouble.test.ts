@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Topics } from '#src/sync/topic/topics.js'
-import type { Leadership } from '#src/sync/election/leadership.js'
+import type { LeaderRecord } from '#src/sync/election/leader-record.js'
 import { Observer } from '#src/sync/election/observer.js'
 import { virtualClock } from 'holdfast/testing'
 import { onStage } from '../../support/stage.js'
@@ -52,7 +52,7 @@ void test('an observer that ends with an error → it unsubscribes', async () =>
   const observer = new Observer({
     name: 'e',
     topics: topics as unknown as Topics,
-    leadership: leadership as unknown as Leadership,
+    leadership: leadership as unknown as LeaderRecord,
     signal: undefined,
     shown: () => assert.fail(),
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LineProtocol } from '#src/core/protocol/line-protocol.js'
-import { NOT_HELD } from '#src/core/protocol/protocol.js'
+import { NOT_HELD } from '#src/core/protocol/lock-protocol.js'
 import { fairLock } from '#src/sync/fair-lock/fair-lock.js'
 import type { Options, World } from '../../support/engines.js'
 

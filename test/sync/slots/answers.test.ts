@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { slotsClaim, slotsFinish, slotsLook, slotsSkip } from '#src/lua/scripts.gen.js'
-import { SlotRecord } from '#src/sync/slots/record.js'
+import { SlotRecord } from '#src/sync/slots/slot-record.js'
 import type { SlotRun } from 'holdfast'
 import { stage as lineStage } from '../../support/line-stage.js'
 import { onStage, type Stage } from '../../support/stage.js'
-import type { Runner } from '#src/core/protocol/runner.js'
+import type { ScriptRunner } from '#src/core/protocol/script-runner.js'
 import type { Reply } from '#src/lua/values.js'
 
 const KEYS = ['{o}:slot:x', '{o}:slots:token', '{o}:slots:last']
@@ -128,7 +128,7 @@ void test('a claim is answered when its lock is lost → rejects, and its work h
 
 void test('slots of many names → the newest tokens of the last 1,000 are remembered', async () => {
   const newest = new Map<string, bigint>()
-  const runner = { take: () => Promise.resolve(['7', 1]) } as unknown as Runner
+  const runner = { take: () => Promise.resolve(['7', 1]) } as unknown as ScriptRunner
   for (let i = 0; i < 1500; i++)
     await new SlotRecord(runner, { key: `n${i}`, slot: 'x', due: undefined, run: 'r', kept: 1000, newest }).claim(
       'o',

@@ -1,7 +1,7 @@
 import type { CommandContext } from '../command.js'
-import { syntaxError } from '../errors.js'
+import { syntaxError } from '../error-texts.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
-import { container } from './container.js'
+import { container } from './subcommands.js'
 import { OK } from './string.js'
 
 const setName = (argv: readonly Bytes[], { session }: CommandContext): Reply => {

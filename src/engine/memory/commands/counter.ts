@@ -1,5 +1,5 @@
 import type { CommandContext, CommandTable } from '../command.js'
-import { incrementOverflow } from '../errors.js'
+import { incrementOverflow } from '../error-texts.js'
 import { addLongDoubles, readLongDouble } from '../long-double.js'
 import { add, type Int, integer, MIN_INT } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'

@@ -1,5 +1,5 @@
 import type { CommandContext, CommandTable } from '../command.js'
-import { untilNul } from '../errors.js'
+import { untilNul } from '../error-texts.js'
 import { add, type Int, integer } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
 import { EXPIRY_UNITS, type ExpiryUnit, hasPassed, moment } from './expiry-units.js'

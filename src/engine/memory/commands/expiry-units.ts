@@ -1,5 +1,5 @@
 import type { Database } from '../database.js'
-import { invalidExpire } from '../errors.js'
+import { invalidExpire } from '../error-texts.js'
 import { add, type Int, integer, multiply } from '../numbers.js'
 import type { Bytes } from '../reply.js'
 

@@ -1,10 +1,10 @@
 import type { CommandContext, CommandTable } from '../command.js'
 import type { Value } from '../database.js'
-import { noSuchKey, syntaxError } from '../errors.js'
+import { noSuchKey, syntaxError } from '../error-texts.js'
 import { roughInteger } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError, Status } from '../reply.js'
 import { scanCursor, scanMatches, scanOptions } from '../scan.js'
-import { charge, chargeCopies, chargeItems } from '../work.js'
+import { charge, chargeCopies, chargeItems } from '../script-cost.js'
 import { OK } from './string.js'
 
 const remove = (argv: readonly Bytes[], { database }: CommandContext): Reply => {

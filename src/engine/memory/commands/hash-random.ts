@@ -1,8 +1,8 @@
-import { syntaxError } from '../errors.js'
+import { syntaxError } from '../error-texts.js'
 import { MAX_INT } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
-import { chooseDistinct, chooseWithRepeats } from './choice.js'
-import { chargeItems } from '../work.js'
+import { chooseDistinct, chooseWithRepeats } from './random-choice.js'
+import { chargeItems } from '../script-cost.js'
 import { signedCount } from './operands.js'
 
 /** HRANDFIELD: with a negative count, the same field may come more than once. */

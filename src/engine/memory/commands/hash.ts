@@ -1,11 +1,11 @@
 import type { CommandContext, CommandTable } from '../command.js'
 import type { Database } from '../database.js'
-import { incrementOverflow, wrongArity } from '../errors.js'
+import { incrementOverflow, wrongArity } from '../error-texts.js'
 import { addLongDoubles, type LongDouble, readLongDouble } from '../long-double.js'
 import { add, integer, readInteger } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
 import { scanCursor, scanMatches, scanOptions } from '../scan.js'
-import { chargeItems } from '../work.js'
+import { chargeItems } from '../script-cost.js'
 import { randomFields } from './hash-random.js'
 import { OK } from './string.js'
 

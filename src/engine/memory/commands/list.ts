@@ -1,9 +1,9 @@
 import type { Command, CommandContext, CommandTable } from '../command.js'
 import { type Database, type ValueOf, wrongType } from '../database.js'
 import { type Bytes, type Reply, Status } from '../reply.js'
-import { noSuchKey, syntaxError, wrongArity } from '../errors.js'
+import { noSuchKey, syntaxError, wrongArity } from '../error-texts.js'
 import { roughInteger } from '../numbers.js'
-import { chargeItems } from '../work.js'
+import { chargeItems } from '../script-cost.js'
 import { listPosition } from './list-position.js'
 import { count, countedKeys, failure, isWord, spanOf, trailingCount } from './operands.js'
 

@@ -1,4 +1,4 @@
-import { syntaxError } from '../errors.js'
+import { syntaxError } from '../error-texts.js'
 import { MIN_INT, readInteger, roughInteger } from '../numbers.js'
 import { type Bytes, ReplyError } from '../reply.js'
 

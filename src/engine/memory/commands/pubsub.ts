@@ -1,8 +1,8 @@
 import type { CommandContext, CommandTable } from '../command.js'
-import { badSubcommand } from '../errors.js'
+import { badSubcommand } from '../error-texts.js'
 import type { Bytes, Reply } from '../reply.js'
 import { scanMatches } from '../scan.js'
-import { container } from './container.js'
+import { container } from './subcommands.js'
 
 const publish =
   (sharded: boolean) =>

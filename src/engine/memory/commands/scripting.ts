@@ -1,8 +1,8 @@
 import type { CommandContext, CommandTable } from '../command.js'
-import { noScript } from '../errors.js'
+import { noScript } from '../error-texts.js'
 import { roughInteger } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
-import { container } from './container.js'
+import { container } from './subcommands.js'
 import { OK } from './string.js'
 
 const evaluate =

@@ -1,11 +1,11 @@
 import type { CommandContext, CommandTable } from '../command.js'
-import { notAnInteger, wrongArity } from '../errors.js'
+import { notAnInteger, wrongArity } from '../error-texts.js'
 import { type Int, integer, readInteger } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError, Status } from '../reply.js'
 import { clientCommand } from './connection.js'
-import { configCommand } from './settings.js'
+import { configCommand } from './config.js'
 import { info } from './info.js'
-import { container } from './container.js'
+import { container } from './subcommands.js'
 
 const PONG = new Status('PONG')
 

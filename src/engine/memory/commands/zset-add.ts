@@ -1,5 +1,5 @@
 import type { Command, CommandContext } from '../command.js'
-import { syntaxError } from '../errors.js'
+import { syntaxError } from '../error-texts.js'
 import type { Bytes, Reply } from '../reply.js'
 import { SortedSet } from '../sorted-set.js'
 import { double, failure } from './operands.js'

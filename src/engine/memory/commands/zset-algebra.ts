@@ -1,11 +1,11 @@
 import type { Command, CommandContext } from '../command.js'
 import { wrongType } from '../database.js'
-import { syntaxError } from '../errors.js'
+import { syntaxError } from '../error-texts.js'
 import { roughInteger } from '../numbers.js'
 import type { Bytes, Reply } from '../reply.js'
 import { compareScored, type Scored, SortedSet } from '../sorted-set.js'
 import { double, failure, integerFrom, isWord } from './operands.js'
-import { chargeCopies, chargeItems } from '../work.js'
+import { chargeCopies, chargeItems } from '../script-cost.js'
 import { flat } from './zset-operands.js'
 import { storeSorted } from './zset-range.js'
 

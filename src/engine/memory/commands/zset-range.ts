@@ -1,9 +1,9 @@
 import type { Command, CommandContext } from '../command.js'
-import { syntaxError } from '../errors.js'
+import { syntaxError } from '../error-texts.js'
 import { roughInteger } from '../numbers.js'
 import type { Bytes, Reply } from '../reply.js'
 import { type Scored, SortedSet, type Span } from '../sorted-set.js'
-import { chargeCopies, chargeItems } from '../work.js'
+import { chargeCopies, chargeItems } from '../script-cost.js'
 import { failure, isWord, spanOf } from './operands.js'
 import { flat, lexRange, scoreRange } from './zset-operands.js'
 

@@ -4,7 +4,7 @@
 -- owner that asks must wait at least.
 local function entersOrBlocks(owner, line)
   local asks = line.asker == owner
-  local set = setOf(line, owner, FIELD_AND_BLANK * line.work)
+  local set = wantsOf(line, owner, FIELD_AND_BLANK * line.work)
   if not asks and (line.work <= 0 or set == nil or line.loose and not next(line.loose)) then
     -- The set is too large for this step. If it is the first place, its client is woken up, and asks for itself.
     if set == nil and not line.looked then

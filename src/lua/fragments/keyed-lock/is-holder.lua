@@ -1,6 +1,6 @@
 -- Whether this owner holds all of its keys, and none of them has expired.
 local function isHolder(line, owner)
-  local set = setOf(line, owner, FIELD_AND_BLANK * line.work)
+  local set = wantsOf(line, owner, FIELD_AND_BLANK * line.work)
   local first = string.match(set or '', '%S+') or ''
   if not set or line.over and line.over[first] or redis.call('HGET', line.lock, first) ~= owner then
     return false

@@ -2,7 +2,7 @@
 -- which listens until they are through. Otherwise, lets in the places that may enter. Returns whether it is left to outsiders.
 local function handOver(line, freed, room)
   if turnLeft(line) > 0 then
-    local head = firstOf(line)
+    local head = firstInLine(line)
     if head then
       redis.pcall(line.publish, grantChannel(line, head), '0')
     end

@@ -21,7 +21,7 @@ local function placeAll(line, owners, first, mine, mode, joins, atHead)
         orUndo(leaveAll, redis.call, 'RPUSH', line.queue, owner)
         orUndo(leaveAll, extendLine, line)
       end
-      state = firstOf(line) == owner and atHead or 3
+      state = firstInLine(line) == owner and atHead or 3
     end
     states[#states + 1] = state
   end

@@ -14,7 +14,7 @@ local function beginTurn(line)
   end
   -- Outsiders listen, or that is not known; and a message reaches our first in the line, which then hears when they are through.
   local count = redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', line.channel)
-  local heard, head = (count[2] or 0) - line.own, line.lined ~= false and firstOf(line)
+  local heard, head = (count[2] or 0) - line.own, line.lined ~= false and firstInLine(line)
   -- Who listens is unknown if the server may not say, or if it does not count the first in the line either, as a mark says.
   local sure = line.counted and not count.err and (tonumber(head and redis.call('ZSCORE', line.deadlines, head) or 0) or 0) % 1 ~= UNCOUNTED
   local told = head and (heard > 0 or not sure) and redis.pcall(line.publish, grantChannel(line, head), '0')

@@ -7,7 +7,7 @@ local function confirm(line, owner, lease)
   local count, left = redis.call('HGET', line.lock, owner), redis.call('PTTL', line.lock)
   local onTrial = removeWaiter(line, owner) and count == '1'
   -- A write has none of these keys.
-  for level = 1, countOf(count) do
+  for level = 1, levelOf(count) do
     local key = line.companion .. ':' .. owner .. ':rwlock_timeout:' .. level
     local left = redis.call('PTTL', key)
     -- Another program may have written the counts of all owners that ask, and the keys, too: one script looks at no

@@ -1,0 +1,180 @@
+import { EngineError } from '../../errors.js'
+import type { Timer } from '../../base/clock.js'
+import type { PresenceLabel } from '../client/presence-label.js'
+import { coreListingPublish } from '../../lua/scripts.gen.js'
+import { integer } from '../../lua/reply-shape.js'
+import { LocksToPublish, type LockToPublish, type Sources } from './locks-to-publish.js'
+
+/** ms. How often a client looks at what it holds and waits for, while it does. */
+const TICK = 500
+/** ms. An entry of a wait stays this long after the wait: where many wait, the next one comes soon. */
+const SETTLES = 5000
+/** How many entries one script writes. */
+const BATCH = 500
+
+/** One call of `publish`. */
+interface Batch {
+  readonly gone: readonly string[]
+  readonly entries: readonly string[]
+}
+
+/**
+ * Publishes what this client has held or waited for longer than a second, so that others can list it. No lock depends on it: a
+ * reader checks each entry with the server. What lasts for less than a second costs nothing.
+ */
+export class IndexPublisher {
+  readonly #sources: Sources
+  readonly #presence: PresenceLabel
+  readonly #key: string
+  readonly #locks: LocksToPublish
+  /** The fields that the server has, if it has forgotten nothing. */
+  readonly #there = new Set<string>()
+  #timer: Timer | undefined
+  #running: Promise<void> | undefined
+  #ended = false
+  /** It is not known what the server has. */
+  #unsure = false
+  #heartbeatAt = 0
+  /** The server has refused: not before then. */
+  #notBefore = -Infinity
+
+  constructor(sources: Sources, presence: PresenceLabel) {
+    this.#sources = sources
+    this.#presence = presence
+    this.#key = presence.index
+    this.#locks = new LocksToPublish(sources)
+    const { runtime } = sources
+    presence.lasts = () => this.#locks.longest(runtime.options.clock.monotonic(), ({ watched }) => !watched)
+    runtime.stirred = () => this.stir()
+    runtime.questions.add(() => {
+      this.#unsure ||= this.#there.size > 0
+    })
+  }
+
+  /** Something is held or waited for. */
+  stir(): void {
+    if (this.#timer !== undefined || this.#running !== undefined || this.#ended) return
+    const { clock } = this.#sources.runtime.options
+    this.#timer = clock.setTimer(
+      () => {
+        this.#timer = undefined
+        this.#running = this.#tick().finally(() => {
+          this.#running = undefined
+          if (this.#busy) this.stir()
+        })
+      },
+      TICK,
+      { background: true },
+    )
+  }
+
+  /**
+   * The client closes, and its holds end here. If they are not released, they stay in the list until the last of their leases is over: for how many ms. Called
+   * before they end. Never rejects.
+   */
+  async end(release: boolean): Promise<number> {
+    this.#ended = true
+    this.#timer?.cancel()
+    const now = this.#sources.runtime.options.clock.monotonic()
+    let stays = 0
+    let left: readonly Batch[] = []
+    if (!release) {
+      // Nobody will release them any more, so they will be old enough.
+      this.#locks.addHolds(now)
+      stays = this.#locks.longest(now, () => true)
+      if (stays > 0) {
+        for (const lock of this.#locks.all) lock.forget()
+        left = this.#changes(now, Infinity)
+      }
+    }
+    await this.#running
+    try {
+      if (this.#there.size > 0 || this.#unsure) await this.#delete()
+      for (const batch of left) await this.#send(batch, stays)
+    } catch {
+      // What is left of it expires.
+    }
+    return stays
+  }
+
+  get #busy(): boolean {
+    const { watchdog, waiting } = this.#sources.runtime
+    return watchdog.tenures.length > 0 || waiting > 0 || this.#locks.size > 0 || this.#there.size > 0
+  }
+
+  /** Never rejects. */
+  async #tick(): Promise<void> {
+    const { clock, watchdog: lease } = this.#sources.runtime.options
+    const now = clock.monotonic()
+    this.#locks.look(now)
+    if (!this.#sources.runtime.link.isUp || now < this.#notBefore) return
+    try {
+      if (this.#unsure) await this.#startAgain()
+      if (this.#ended) return
+      for (const batch of this.#changes(now)) await this.#write(batch)
+      if (this.#there.size > 0 && now >= this.#heartbeatAt) await this.#write({ gone: [], entries: [] })
+    } catch (trouble) {
+      this.#unsure = true
+      const refused = trouble instanceof EngineError && trouble.code === 'NOPERM'
+      if (refused) this.#notBefore = now + lease / 3
+    }
+  }
+
+  /** `endedBefore`: a wait that was over by then is no longer told. */
+  #changes(now: number, endedBefore = now - SETTLES): Batch[] {
+    const gone: string[] = []
+    const changed: LockToPublish[] = []
+    for (const lock of [...this.#locks.all]) {
+      if (!lock.lasts(endedBefore)) {
+        this.#locks.delete(lock)
+        if (this.#there.has(lock.field)) gone.push(lock.field)
+      } else if (lock.differs(now - SETTLES)) changed.push(lock)
+    }
+    const batches: Batch[] = []
+    for (let from = 0; from < Math.max(gone.length, changed.length); from += BATCH) {
+      const entries = changed.slice(from, from + BATCH).flatMap((lock) => [lock.field, this.#textOf(lock, now)])
+      batches.push({ gone: gone.slice(from, from + BATCH), entries })
+    }
+    return batches
+  }
+
+  /** Times as the server that has the lock would write them, as far as that is known. */
+  #textOf(lock: LockToPublish, now: number): string {
+    const { runtime } = this.#sources
+    const latest = runtime.serverTime(lock.key).latest
+    const serverNow = latest === undefined ? runtime.options.clock.now() : latest / 1000
+    return lock.text(now, (mono) => serverNow - (now - mono))
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    const { gone, entries } = batch
+    const { clock, watchdog: lease } = this.#sources.runtime.options
+    // If this process is killed, what it holds with a long lease must stay in the list, and with it the client.
+    const { usual, stays } = this.#presence
+    if (stays > usual) await this.#presence.enlist(stays).catch(() => undefined)
+    const there = await this.#send(batch, stays)
+    this.#heartbeatAt = clock.monotonic() + lease / 3
+    for (const field of gone) this.#there.delete(field)
+    for (let i = 0; i < entries.length; i += 2) this.#there.add(entries[i] as string)
+    // The server has forgotten some, or another program wrote there.
+    if (there !== this.#there.size) this.#unsure = true
+  }
+
+  /** Resolves with the number of entries that the server has now. */
+  #send({ gone, entries }: Batch, stays: number): Promise<number> {
+    const { link } = this.#sources.runtime
+    return link.run(coreListingPublish, [this.#key], [stays, gone.length, ...gone, ...entries])
+  }
+
+  /** Everything is written again. */
+  async #startAgain(): Promise<void> {
+    await this.#delete()
+    this.#unsure = false
+    this.#there.clear()
+    for (const lock of this.#locks.all) lock.forget()
+  }
+
+  async #delete(): Promise<void> {
+    await this.#sources.runtime.link.command(['DEL', this.#key], integer, { route: this.#key })
+  }
+}

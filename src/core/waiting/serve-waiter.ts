@@ -1,0 +1,24 @@
+import type { GateHost } from './gate-host.js'
+import type { Tenure } from '../hold/tenure.js'
+import type { WaitingRoom } from './waiting-room.js'
+import type { Waiter } from './waiter.js'
+
+/** Gives a waiter what it waited for. Other calls of its owner would wait for themselves: they acquire it again. Returns how many. */
+export const serveWaiter = (
+  host: Pick<GateHost, 'name' | 'kind' | 'runtime' | 'enterAll' | 'reconsiderBeside'>,
+  room: WaitingRoom,
+  waiter: Waiter,
+  tenure: Tenure,
+  local: boolean,
+): number => {
+  const { owner, explicit } = waiter.request
+  room.remove(waiter)
+  waiter.resolve(tenure.give(owner))
+  host.runtime.lockEvents.granted(host, tenure.wire, waiter.since, local)
+  if (!explicit) return 0
+  const others = room.of(owner)
+  for (const other of others) room.remove(other)
+  host.enterAll(tenure, others)
+  host.reconsiderBeside(owner)
+  return others.length
+}

@@ -1,4 +1,0 @@
--- The owner in the line that listens to outsiders.
-local function firstOf(line)
-  return redis.call('LINDEX', line.queue, 0)
-end

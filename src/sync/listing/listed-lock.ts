@@ -1,0 +1,104 @@
+import type { Aged, ListedLock } from '../../api/listing.js'
+import { clientsIn, lockStateOf } from '../../core/gate/lock-state.js'
+import type { LockHome } from '../../core/gate/gated-lock.js'
+import type { LockKind } from '../../core/gate/lock-kind.js'
+import { NamedRunner } from '../../core/client/named-runner.js'
+import { SHOWN, type ServerState } from '../../core/protocol/lock-protocol.js'
+import type { EngineError } from '../../errors.js'
+import { numberOf } from '../../keys.js'
+import { type Claim, isLeftOut, type Spell } from './published-claims.js'
+import { inspectorOf } from './kinds-in-one-row.js'
+
+/** What listing needs from its client. */
+export interface ListHome extends LockHome {
+  /** How the keys of a group are encoded. */
+  readonly encodeKey: (key: string) => string | Uint8Array
+}
+
+/** Undefined: the claim cannot be checked. */
+const inspectorFor = ({ shown, keys }: Claim, { encodeKey }: ListHome): LockKind | undefined => {
+  try {
+    return inspectorOf(shown, [...keys], encodeKey)
+  } catch {
+    // A stranger may have written a key that the user's codec cannot encode.
+    return undefined
+  }
+}
+
+/** The name by which this client would reach the key; without one, the key. */
+export const nameOf = ({ key, names }: Claim, { runtime }: ListHome): string => {
+  for (const name of names) {
+    try {
+      if (runtime.keyOf(name) === key) return name
+    } catch {
+      // It is no name for the user's mapName.
+    }
+  }
+  return key
+}
+
+/** When it began, if its client has published that for this very owner. */
+const aged = (owner: string, spell: Spell | undefined): Aged =>
+  spell?.[0] === numberOf(owner) ? { since: spell[1] } : {}
+
+/** Asks the server about a lock. Undefined: it is neither held nor waited for, is of another kind, or may not be read. */
+export const inspected = async (
+  home: ListHome,
+  claim: Claim,
+  refusals: EngineError[],
+): Promise<ServerState | undefined> => {
+  const kind = inspectorFor(claim, home)
+  if (kind === undefined) return undefined
+  try {
+    const state = await kind.protocol(new NamedRunner(home.runtime, claim.key), claim.key).inspect()
+    return state.holders.length > 0 || (state.waiting ?? []).length > 0 ? state : undefined
+  } catch (error) {
+    if (!isLeftOut(error)) throw error
+    if (error.code === 'NOPERM') refusals.push(error)
+    return undefined
+  }
+}
+
+/** The lock as it is listed. `labels`: those that have been read so far. */
+export const rowOf = async (home: ListHome, claim: Claim, labels: Labels, state: ServerState): Promise<ListedLock> => {
+  const { key, shown, spells } = claim
+  const { holders, waiting, more, ...rest } = lockStateOf(state, await labels.of(clientsIn(state)))
+  const cut = claim.more || holders.length > SHOWN || waiting.length > SHOWN
+  return {
+    name: nameOf(claim, home),
+    key,
+    kind: shown.kind,
+    holders: holders
+      .slice(0, SHOWN)
+      .map((holder) => ({ ...holder, ...aged(holder.owner, spells.get(holder.client)?.holds) })),
+    waiting: waiting
+      .slice(0, SHOWN)
+      .map((waiter) => ({ ...waiter, ...aged(waiter.owner, spells.get(waiter.client)?.waits) })),
+    ...((more === true || cut) && { more: true }),
+    ...rest,
+  }
+}
+
+/** The labels of clients, each read once. */
+export class Labels {
+  readonly #home: ListHome
+  readonly #reads = new Map<string, Promise<void>>()
+  readonly #known = new Map<string, string>()
+
+  constructor(home: ListHome) {
+    this.#home = home
+  }
+
+  async of(clients: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const fresh = [...new Set(clients)].filter((client) => !this.#reads.has(client))
+    const read = fresh.length > 0 ? this.#read(fresh) : Promise.resolve()
+    for (const client of fresh) this.#reads.set(client, read)
+    // Another row may have asked for some of them, and still waits for the answer.
+    await Promise.all(clients.flatMap((client) => this.#reads.get(client) ?? []))
+    return this.#known
+  }
+
+  async #read(clients: readonly string[]): Promise<void> {
+    for (const [client, label] of await this.#home.readLabels(clients)) this.#known.set(client, label)
+  }
+}

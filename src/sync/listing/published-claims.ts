@@ -1,0 +1,159 @@
+import { EngineError } from '../../errors.js'
+import { isClientId, indexKey, registerKey } from '../../keys.js'
+import { listingClients, listingEntries } from '../../lua/scripts.gen.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import { type Listable, listable } from './kinds-in-one-row.js'
+
+/** How many clients' indexes are read at a time. */
+const AT_ONCE = 32
+/** How many pages of the register with 500 clients each, and parts of one index, are read at most: another program may have written any number. */
+const MOST_PAGES = 20
+const MOST_PARTS = 300
+/** How many locks are listed at most, and how many keys of one group. */
+const MOST_LOCKS = 100_000
+const MOST_KEYS = 1000
+
+const [PLAIN, FAIR] = ['lock', 'fairLock'].map((kind) => listable(kind)?.layout)
+
+/** The running number of an owner or a place, and since when it holds or waits, ms since the epoch. */
+export type Spell = readonly [number: number, since: number]
+
+/** What one client says about a lock. Only a hint: the server is asked. */
+interface Said {
+  readonly name: string | undefined
+  readonly holds: Spell | undefined
+  readonly waits: Spell | undefined
+  readonly keys: readonly string[]
+  /** Not all keys fitted into the entry. */
+  readonly more: boolean
+}
+
+/** A lock that some clients say is held or waited for. */
+export interface Claim {
+  readonly key: string
+  shown: Listable
+  readonly names: Set<string>
+  /** Of a group, and whether there may be more. */
+  readonly keys: Set<string>
+  more: boolean
+  /** What each client says. */
+  readonly spells: Map<string, { readonly holds: Spell | undefined; readonly waits: Spell | undefined }>
+}
+
+/** Errors of a single key: another program's, or one that no client could use in a cluster. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'CROSSSLOT'])
+/** A user may not read this key. If it may not use a command, nothing could be listed, and it must be told. */
+const KEY_REFUSED = /\baccess\b.*\bkeys?\b/
+
+export const isLeftOut = (error: unknown): error is EngineError =>
+  error instanceof EngineError &&
+  (LEFT_OUT.has(error.code) || (error.code === 'NOPERM' && KEY_REFUSED.test(error.message)))
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+const spellOf = (value: unknown): Spell | undefined => {
+  if (!Array.isArray(value)) return undefined
+  const [number, since] = value as unknown[]
+  return Number.isSafeInteger(number) && Number.isSafeInteger(since) ? [number as number, since as number] : undefined
+}
+
+/** Another program may have written anything. Undefined: it is no entry. */
+const read = (text: string): Said | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return undefined
+    const { n, h, w, k, m } = value as Readonly<Record<string, unknown>>
+    const keys = Array.isArray(k) ? (k as unknown[]).filter(isText) : []
+    return { name: isText(n) && n !== '' ? n : undefined, holds: spellOf(h), waits: spellOf(w), keys, more: m === 1 }
+  } catch {
+    return undefined
+  }
+}
+
+const unlessLeftOut = (error: unknown): void => {
+  if (!isLeftOut(error)) throw error
+}
+
+/** What the clients have published, by lock. */
+export class PublishedClaims {
+  readonly #runtime: Runtime
+  readonly #all = new Map<string, Claim>()
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime
+  }
+
+  /** By key. */
+  get all(): readonly Claim[] {
+    return [...this.#all.values()].sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+  }
+
+  async read(): Promise<void> {
+    const clients = await this.#clients()
+    for (let from = 0; from < clients.length; from += AT_ONCE) {
+      await Promise.all(
+        clients.slice(from, from + AT_ONCE).map((client) => this.#readIndex(client).catch(unlessLeftOut)),
+      )
+    }
+  }
+
+  /** The server was asked about this key. `name`: the name that led to it. */
+  found(kind: string, key: string, name?: string): void {
+    const shown = listable(kind)
+    // Without waiters, a fair lock looks like a plain one.
+    if (shown?.layout === PLAIN && this.#all.has(`${FAIR} ${key}`)) return
+    const claim = shown && this.#at(shown, key)
+    if (shown === undefined || claim === undefined) return
+    if (shown.rank < claim.shown.rank) claim.shown = shown
+    if (name !== undefined) claim.names.add(name)
+  }
+
+  async #clients(): Promise<readonly string[]> {
+    const register = this.#runtime.keyOf(registerKey())
+    const clients = new Set<string>()
+    let from = '0'
+    for (let pages = 0; pages < MOST_PAGES; pages++) {
+      const [next, found] = await this.#runtime.link.run(listingClients, [register], [from])
+      for (const client of found) if (isClientId(client)) clients.add(client)
+      if (next === '' || next === from) break
+      from = next
+    }
+    return [...clients]
+  }
+
+  async #readIndex(client: string): Promise<void> {
+    const index = this.#runtime.keyOf(indexKey(client))
+    let from = '0'
+    for (let parts = 0; parts < MOST_PARTS; parts++) {
+      const [next, entries] = await this.#runtime.link.run(listingEntries, [index], [from])
+      for (let i = 0; i + 1 < entries.length; i += 2) this.#add(client, entries[i] as string, entries[i + 1] as string)
+      if (next === '0') return
+      from = next
+    }
+  }
+
+  #add(client: string, field: string, text: string): void {
+    const blank = field.indexOf(' ')
+    const shown = listable(field.slice(0, Math.max(0, blank)))
+    const key = field.slice(blank + 1)
+    const said = read(text)
+    if (shown === undefined || said === undefined || key === '') return
+    const claim = this.#at(shown, key)
+    if (claim === undefined) return
+    claim.names.add(said.name ?? key)
+    if (shown.rank < claim.shown.rank) claim.shown = shown
+    for (const wanted of said.keys) if (claim.keys.size < MOST_KEYS) claim.keys.add(wanted)
+    claim.more ||= said.more || claim.keys.size === MOST_KEYS
+    const before = claim.spells.get(client)
+    claim.spells.set(client, { holds: said.holds ?? before?.holds, waits: said.waits ?? before?.waits })
+  }
+
+  #at(shown: Listable, key: string): Claim | undefined {
+    const place = `${shown.layout} ${key}`
+    const there = this.#all.get(place)
+    if (there !== undefined || this.#all.size >= MOST_LOCKS) return there
+    const claim: Claim = { key, shown, names: new Set(), keys: new Set(), more: false, spells: new Map() }
+    this.#all.set(place, claim)
+    return claim
+  }
+}

@@ -1,0 +1,55 @@
+import { latchChannel, limiterChannel, semaphoreChannel } from '../../keys.js'
+import { LatchTally, latchMade } from './latch-tally.js'
+import { LimiterTally, limiterMade } from './limiter-tally.js'
+import { SemaphoreTally, semaphoreMade } from './semaphore-tally.js'
+import type { SimKind } from './sim-kind.js'
+import type { Family } from './family.js'
+
+/** What many may have at once and nobody holds by a name: a row, and who keeps count. */
+const counts = (
+  name: Family['name'],
+  row: Required<Pick<SimKind, 'name' | 'make' | 'channel'>>,
+  rest: Pick<Family, 'scripts' | 'told'> & Required<Pick<Family, 'watch'>>,
+): Family => {
+  const open = (): never => {
+    throw new Error(`${row.name} is no lock`)
+  }
+  return {
+    name,
+    kinds: [{ ...row, reentrant: false, fair: false, open, holders: () => [] }],
+    strangers: false,
+    ...rest,
+  }
+}
+
+export const COUNTS: readonly Family[] = [
+  counts(
+    'counted',
+    { name: 'semaphore', make: semaphoreMade, channel: semaphoreChannel },
+    {
+      scripts: ['acquire', 'ask', 'add', 'leave', 'undo', 'drain'].map((script) => `semaphore/${script}`),
+      told: true,
+      watch: (...seen) => new SemaphoreTally(...seen),
+    },
+  ),
+  counts(
+    'latches',
+    { name: 'countDownLatch', make: latchMade, channel: latchChannel },
+    {
+      scripts: [...['count-down', 'try-set-count', 'delete'].map((script) => `latch/${script}`), 'get'],
+      told: true,
+      watch: (...seen) => new LatchTally(...seen),
+    },
+  ),
+  counts(
+    'limiters',
+    { name: 'rateLimiter', make: limiterMade, channel: limiterChannel },
+    {
+      scripts: ['take', 'ask', 'leave', 'undo', 'available', 'set-rate', 'try-set-rate'].map(
+        (script) => `rate-limiter/${script}`,
+      ),
+      told: true,
+      watch: (...seen) => new LimiterTally(...seen),
+    },
+  ),
+]
