@@ -2,7 +2,9 @@ import type { Client } from '../api/client.js'
 import type { ClientOptions } from '../config/client-options.js'
 import { connect } from '../index.js'
 import { textOf } from '../thrown.js'
+import { plainText } from '../plain-text.js'
 import { reportError } from './report-error.js'
+import { shownAddress } from './shown-address.js'
 import { say } from './say.js'
 import { UsageError, usageOf } from './usage-error.js'
 
@@ -26,14 +28,20 @@ const mustBeServer = (url: string | undefined): void => {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** The URL of the environment. An empty variable counts as not set. */
+const urlIn = (env: Environment): string | undefined =>
+  [env['HOLDFAST_URL'], env['REDIS_URL']].find((value) => value !== undefined && value !== '')
+
 export const connectionOf = ({ url, config }: Values, env: Environment): ClientOptions => {
   if (url === '' || config === '') throw new UsageError(`--${url === '' ? 'url' : 'config'} must not be empty`)
   if (url !== undefined && config !== undefined) throw new UsageError('--url and --config exclude each other')
-  // An empty variable counts as not set.
-  const set = [env['HOLDFAST_URL'], env['REDIS_URL']].find((value) => value !== undefined && value !== '')
-  if (config === undefined) mustBeServer(url ?? set)
+  if (config === undefined) mustBeServer(url ?? urlIn(env))
   return { ...(url !== undefined && { url }), ...(config !== undefined && { file: config }) }
 }
+
+/** Which server it is, for people; without a password. */
+export const shownServer = ({ url, config }: Values, env: Environment): string =>
+  config === undefined ? shownAddress(url ?? urlIn(env) ?? '') : plainText(config)
 
 /** The options with which another command reaches the same server. A password is not shown. */
 export const sameServer = ({ url, config }: Values): readonly string[] => {
@@ -63,10 +71,11 @@ export const closed = async (client: Client): Promise<void> => {
 export const withClient = async (
   options: ClientOptions,
   work: (client: Client) => Promise<number>,
+  onError: (error: unknown) => void = (error) => say(textOf(error)),
 ): Promise<number> => {
   try {
     const client = await opened({ ...options, presence: false })
-    client.on('error', (error) => say(textOf(error)))
+    client.on('error', onError)
     try {
       return await work(client)
     } finally {

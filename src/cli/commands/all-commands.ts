@@ -5,7 +5,9 @@ export const commands: readonly Entry[] = [
   { name: 'run', summary: 'run a command while a lock is held', load: () => import('./run.js') },
   { name: 'ls', summary: 'list the locks that are held or waited for', load: () => import('./ls.js') },
   { name: 'show', summary: 'show the holders and the line of one lock', load: () => import('./show.js') },
+  { name: 'top', summary: 'follow the locks in the terminal', load: () => import('./top.js') },
   { name: 'unlock', summary: 'release a lock that another process holds', load: () => import('./unlock.js') },
+  { name: 'bench', summary: 'measure how fast locks are on this server', load: () => import('./bench.js') },
   {
     name: 'config',
     summary: 'check a redisson.yml: which settings are used, and what is unsafe',
