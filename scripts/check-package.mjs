@@ -41,6 +41,8 @@ const FRAMEWORKS = {
   '@types/express4': 'npm:@types/express@4.17.25',
   fastify: DEVELOPMENT['fastify'],
   hono: DEVELOPMENT['hono'],
+  'node-cron': DEVELOPMENT['node-cron'],
+  'node-cron44': DEVELOPMENT['node-cron44'],
 }
 const TOOLS = join(root, 'node_modules/.cache/holdfast/tools')
 const NODE_TYPES = DEVELOPMENT['@types/node']

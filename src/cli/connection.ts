@@ -2,7 +2,9 @@ import type { Client } from '../api/client.js'
 import type { ClientOptions } from '../config/client-options.js'
 import { connect } from '../index.js'
 import { textOf } from '../thrown.js'
+import { plainText } from '../plain-text.js'
 import { reportError } from './report-error.js'
+import { shownAddress } from './shown-address.js'
 import { say } from './say.js'
 import { UsageError, usageOf } from './usage-error.js'
 
@@ -43,6 +45,10 @@ export const connectionOf = ({ url, config }: Values, env: Environment): ClientO
   return { ...(url !== undefined && { url }), ...(config !== undefined && { file: config }) }
 }
 
+/** Which server it is, for people; without a password. */
+export const shownServer = ({ url, config }: Values, env: Environment): string =>
+  config === undefined ? shownAddress(url ?? urlOf(env) ?? '') : plainText(config)
+
 /** The options with which another command reaches the same server. A password is not shown. */
 export const sameServer = ({ url, config }: Values): readonly string[] => {
   if (config !== undefined) return ['--config', config]
@@ -71,10 +77,11 @@ export const closed = async (client: Client): Promise<void> => {
 export const withClient = async (
   options: ClientOptions,
   work: (client: Client) => Promise<number>,
+  onError: (error: unknown) => void = (error) => say(textOf(error)),
 ): Promise<number> => {
   try {
     const client = await opened({ ...options, presence: false })
-    client.on('error', (error) => say(textOf(error)))
+    client.on('error', onError)
     try {
       return await work(client)
     } finally {
