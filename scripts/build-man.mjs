@@ -50,7 +50,7 @@ export const manPage = async (root) => {
   /** @param {string} path */
   const load = (path) => import(pathToFileURL(join(root, 'dist/cli', path)).href)
   const [{ commands }, { describedOf, optionsOf }, { overview }] = await Promise.all(
-    ['commands/table.js', 'completion/parts.js', 'help.js'].map(load),
+    ['commands/all-commands.js', 'completion/parts.js', 'help.js'].map(load),
   )
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const described = /** @type {readonly Described[]} */ (await describedOf(commands))
