@@ -40,6 +40,7 @@ import {
   checkOptions,
 } from './check-options.js'
 import { adoptHold } from './sync/adopt.js'
+import { withProbe } from './probe.js'
 import { type ElectionHome, LockElection } from './sync/election/election.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { NumberedLock, fencedLock } from './sync/fenced-lock/fenced-lock.js'
@@ -285,5 +286,5 @@ export const start = async (settings: Settings, driver: Driver, limits?: Connect
   const untold = await runtime.replicas.begin(facts.replicas)
   for (const warning of [...settings.warnings, ...facts.warnings]) runtime.warn(warning)
   if (untold !== undefined) runtime.warn(refused(['CLUSTER', 'SLOTS'], untold, 'holdfast does not wait for replicas'))
-  return new ConnectedClient(runtime, facts, presence)
+  return withProbe(new ConnectedClient(runtime, facts, presence), runtime, facts)
 }

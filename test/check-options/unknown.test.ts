@@ -7,6 +7,7 @@ import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
 import { shutdownOn } from 'holdfast/node'
+import { runCoordinator } from 'holdfast/node-cron'
 import { schedule } from 'holdfast/schedule'
 import ts from 'typescript'
 import { LOCKS } from '../support/surface.js'
@@ -101,6 +102,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     ]),
   ),
   'holdfast/node, shutdownOn': (client, options) => shutdownOn(client, ['SIGTERM'], options),
+  'holdfast/node-cron, runCoordinator': (client, options: object) => runCoordinator(client, options),
   'holdfast/schedule, schedule': (client, options: object) =>
     schedule(client, 'x', { cron: '0 2 * * *', ...options }, work),
 }

@@ -84,7 +84,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
     return 0
   }
   // Others can read that it was released by force.
-  return withClient(connectionOf(values, process.env), work, true)
+  return withClient(connectionOf(values, process.env), work, { presence: true })
 }
 
 /** Resolves to whether anything was released. */
