@@ -21,7 +21,7 @@ const ROOMS = [
   ['listing', '^src/core/listing/'],
   ['sync', '^src/sync/'],
   ['config', '^src/config/'],
-  ['client.ts', String.raw`^src/(client|closing)\.ts$`],
+  ['client.ts', String.raw`^src/(client|closing|probe)\.ts$`],
   ['top', String.raw`^src/(index|connect|open|retry-connect|node)\.ts$`],
 ]
 

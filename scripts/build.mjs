@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * src/ → dist/, with packages that are missing installed before. With --tests also test/, bench/ and examples/ → .build/.
+ * src/ → dist/ and man/, with packages that are missing installed before. With --tests also test/, bench/ and examples/ → .build/.
  * Each step runs whatever became of the one before, so that all mistakes are seen at once.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { buildLua } from './build-lua.mjs'
+import { buildMan } from './build-man.mjs'
 import { install } from './install.mjs'
 import { isMain } from './is-main.mjs'
 
@@ -55,6 +56,7 @@ export const build = async ({ tests = false } = {}) => {
     () => compile('tsconfig.json'),
     copyMemoryVm,
     () => chmodSync(join(root, 'dist/cli/main.js'), 0o755),
+    () => buildMan(root),
     ...(tests ? [() => removeStale(join(root, '.build'), root), () => compile('tsconfig.test.json')] : []),
   ]
   let ok = true

@@ -21,7 +21,7 @@ import { stage } from './stage.mjs'
 import { callTool, root, runParts, summarize } from './test/parts.mjs'
 
 const PUBLISHED =
-  /^(dist\/.+(\.c?js|\.d\.c?ts)|(docs|examples)\/.+|package\.json|(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY)\.md|LICENSE|NOTICE)$/
+  /^(dist\/.+(\.c?js|\.d\.c?ts)|(docs|examples)\/.+|man\/holdfast\.1|package\.json|(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY)\.md|LICENSE|NOTICE)$/
 const MOST_BYTES = 7_000_000
 const MOST_PACKAGES = 20
 const TIME_TO_ANSWER = 60_000
@@ -41,6 +41,8 @@ const FRAMEWORKS = {
   '@types/express4': 'npm:@types/express@4.17.25',
   fastify: DEVELOPMENT['fastify'],
   hono: DEVELOPMENT['hono'],
+  'node-cron': DEVELOPMENT['node-cron'],
+  'node-cron44': DEVELOPMENT['node-cron44'],
 }
 const TOOLS = join(root, 'node_modules/.cache/holdfast/tools')
 const NODE_TYPES = DEVELOPMENT['@types/node']

@@ -14,8 +14,8 @@ export const STAGED = join(root, 'node_modules/.cache/holdfast/package')
 const PROGRAMS = ['dist/cli/demo/doomed.js', 'dist/cli/run/guardian.js']
 
 /** Pages for people who have the repository at hand: what they prove can be run there only. */
-const REPOSITORY_ONLY = ['docs/benchmarks', 'docs/benchmarks.md', 'docs/conformance.md', 'docs/contributing'].map(
-  (path) => join(root, path),
+const REPOSITORY_ONLY = ['benchmarks', 'benchmarks.md', 'conformance.md', 'contributing', 'how-it-works'].map((path) =>
+  join(root, 'docs', path),
 )
 
 /** What one declaration imports of others. */

@@ -144,6 +144,8 @@ export const OPTIONS = {
   runSlot: ['retry', 'grace', 'lease', 'signal'],
   flight: ['codec'],
   list: ['name', 'pattern', 'kind', 'scan', 'onProgress', 'signal'],
+  watch: ['kind', 'signal'],
+  watched: ['pattern'],
   runFlight: ['ttl', 'stale', 'failure', 'wait', 'lease', 'signal'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 

@@ -3,6 +3,7 @@ import type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from
 import type { Election } from './api/election.js'
 import type { Hold, Owner } from './api/hold.js'
 import type { CountDownLatch } from './api/latch.js'
+import type { LockEvents, Watched, WatchOptions } from './api/watching.js'
 import type { FencedLock, Lock, MultiLock, ReadWriteLock } from './api/lock.js'
 import type { ClientEvents, ClientListener, Health } from './api/monitoring.js'
 import type { RateLimiter } from './api/rate-limiter.js'
@@ -23,14 +24,12 @@ import { Runtime } from './core/client/runtime.js'
 import { GatedLock, type LockHome } from './core/gate/gated-lock.js'
 import { Gates } from './core/gate/gates.js'
 import type { LockKind } from './core/gate/lock-kind.js'
-import { badTicket, FIRST_ASKED, GONE, readTicket } from './core/hold/ticket.js'
 import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
+import { noteForced } from './core/listing/force-note.js'
 import { IndexPublisher } from './core/listing/index-publisher.js'
 import { Turnstiles } from './core/shared/turnstiles.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
 import type { Driver } from './engine/driver.js'
-import { LockLostError } from './errors.js'
-import { isWireOwner } from './keys.js'
 import {
   OPTIONS,
   checkFair,
@@ -41,13 +40,15 @@ import {
   checkNoMore,
   checkOptions,
 } from './check-options.js'
+import { adoptHold } from './sync/adopt.js'
 import { DeadlockWatch } from './sync/deadlock/deadlock-watch.js'
+import { withProbe } from './probe.js'
 import { type ElectionHome, LockElection } from './sync/election/election.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { NumberedLock, fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { keyedLock } from './sync/keyed-lock/keyed-lock.js'
-import { LOCK_KINDS } from './sync/kinds-by-name.js'
 import { type ListHome, listLocks } from './sync/listing/list.js'
+import { watchLocks } from './sync/listing/watch.js'
 import { Latch } from './sync/latch/latch.js'
 import { plainLock } from './sync/lock/lock.js'
 import { MultiLock as LockOfAll } from './sync/multi-lock/multi-lock.js'
@@ -100,6 +101,7 @@ class ConnectedClient implements Client {
     this.scripts = new ServerScripts(this.#scripting)
     this.#topics = new Topics(runtime)
     const parts = { runtime, gates: this.#gates, turnstiles: this.#turnstiles, topics: this.#topics, presence }
+    if (presence !== undefined) runtime.forced = (key) => noteForced(runtime, key)
     const readLabels: LockHome['readLabels'] = (clients) => PresenceLabel.read(runtime.link, clients, mapName)
     this.#home = { runtime, gates: this.#gates, readLabels, encodeKey: keyEncoder(codec, javaCodec) }
     const deadlocks = DeadlockWatch.of(this.#home, presence !== undefined)
@@ -218,27 +220,16 @@ class ConnectedClient implements Client {
     return new UnitOfWork(label)
   }
 
-  async adopt(ticket: string): Promise<Hold> {
-    const { kind: called, keys, name, wire, lease, watched } = readTicket(ticket)
-    const few = keys?.slice(0, FIRST_ASKED)
-    let kind =
-      few === undefined ? LOCK_KINDS.find((each) => each.name === called) : keyedLock(few, this.#home.encodeKey)
-    if (kind?.name !== called) throw badTicket('it names an unknown kind of lock')
-    if (!isWireOwner(wire, kind.mark)) throw badTicket('its owner is not one of holdfast')
-    this.#runtime.checkTakes(name)
-    if (keys !== undefined && keys.length > FIRST_ASKED) {
-      const { holders } = await this.#lock(kind, name).serverState(true)
-      if (holders[0]?.owner !== wire) throw new LockLostError(name, GONE)
-      kind = keyedLock(keys, this.#home.encodeKey)
-    }
-    const gate = this.#gates.at(kind, name, this.#runtime.keyOf(name))
-    const hold = await gate.adopt(wire, new UnitOfWork(), watched ? this.#runtime.watched : { lease, watched })
-    if (hold !== undefined) return hold
-    throw new LockLostError(name, GONE)
+  adopt(ticket: string): Promise<Hold> {
+    return adoptHold(this.#home, ticket)
   }
 
   list(options?: ListOptions): AsyncIterableIterator<ListedLock> {
     return listLocks(this.#home, options)
+  }
+
+  watch(what: string | Watched, options?: WatchOptions): LockEvents {
+    return watchLocks(this.#home, what, options)
   }
 
   // ---- the client itself ---------------------------------------------------------------------------------------------
@@ -294,5 +285,5 @@ export const start = async (settings: Settings, driver: Driver, limits?: Connect
   const untold = await runtime.replicas.begin(facts.replicas)
   for (const warning of [...settings.warnings, ...facts.warnings]) runtime.warn(warning)
   if (untold !== undefined) runtime.warn(refused(['CLUSTER', 'SLOTS'], untold, 'holdfast does not wait for replicas'))
-  return new ConnectedClient(runtime, facts, presence)
+  return withProbe(new ConnectedClient(runtime, facts, presence), runtime, facts)
 }

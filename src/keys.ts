@@ -130,6 +130,9 @@ export const waitsKey = (clientId: string): string => `${presenceKey(clientId)}:
 /** Which client ends a deadlock. */
 export const deadlockKey = (deadlock: string): string => presenceKey(`deadlock:${deadlock}`)
 
+/** Who released the lock with this key by force a moment ago. */
+export const forcedKey = (key: string): string => presenceKey(`forced:${key}`)
+
 /** The secret part of a wire owner has nine digits. With a running number after it, it stays below 2^63, like Java's ids. */
 const LEAST = 100_000_000
 const SECRETS = 800_000_000

@@ -2,6 +2,7 @@ import type { Election } from './election.js'
 import type { Hold, Owner } from './hold.js'
 import type { CountDownLatch } from './latch.js'
 import type { Listing } from './listing.js'
+import type { Watching } from './watching.js'
 import type { FencedLock, Lock, MultiLock, ReadWriteLock, SpinBackoff } from './lock.js'
 import type { ClientEvents, ClientListener, Health } from './monitoring.js'
 import type { RateLimiter } from './rate-limiter.js'
@@ -38,7 +39,7 @@ export interface SpinLockOptions {
 export type RedissonVersion = '3.8' | '3.16' | '3.17' | '4'
 
 /** Creates locks and synchronizers, and renews what is held through them. `connect` returns one. */
-export interface Client extends AsyncDisposable, Listing {
+export interface Client extends AsyncDisposable, Listing, Watching {
   /** A UUID. It identifies the client's lock holders on the server. */
   readonly id: string
   /** Aborts with a `ClosedError` when closing begins, so that your loops can stop. */

@@ -31,6 +31,8 @@ export interface SlotRun {
   readonly slot: string
   /** Aborts when another process can take over the slot: stop the work then. */
   readonly signal: AbortSignal
+  /** For how many ms no other process can take over the slot. */
+  remaining(): number
   /** A fencing token: it grows with each run of any of these slots. */
   readonly token: bigint
   /** 1, and one more each time that the slot was taken over. */

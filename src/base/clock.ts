@@ -123,6 +123,9 @@ export const limitAnswers = (
   }
 }
 
+/** ms since the epoch of a date in ISO 8601; `NaN` if it is none. */
+export const timeOf = (text: string): number => Date.parse(text)
+
 /** For code that gives or takes a `Date`. The current time comes from a clock. */
 export const dateAt = (ms: number): Date => new Date(ms)
 export const isDate = (value: unknown): value is Date => value instanceof Date

@@ -1,17 +1,12 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
 import { HoldfastError } from '../errors.js'
 import { commands } from './commands/all-commands.js'
 import { asksForHelp, entryOf, helpOf, overview, wrong } from './help.js'
 import { EXIT } from './exit-code.js'
 import { say, toStderr } from './say.js'
 import { UsageError } from './usage-error.js'
+import { versionOf } from './version.js'
 import { isA, textOf, traceOf } from '../thrown.js'
-
-const version = (): string => {
-  const file = new URL('../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
-}
 
 const run = async ([first, ...rest]: readonly string[]): Promise<number> => {
   if (first === undefined) {
@@ -19,7 +14,7 @@ const run = async ([first, ...rest]: readonly string[]): Promise<number> => {
     return EXIT.usage
   }
   if (first === '--help' || first === '-h') process.stdout.write(overview(commands))
-  else if (first === '--version' || first === '-v') process.stdout.write(`${version()}\n`)
+  else if (first === '--version' || first === '-v') process.stdout.write(`${versionOf('holdfast')}\n`)
   else return runCommand(first, rest)
   return 0
 }

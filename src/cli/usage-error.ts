@@ -28,9 +28,9 @@ export const asUsage = <T>(make: () => T): T => {
   }
 }
 
-/** The one argument of a command about one lock. */
-export const nameIn = ([name, ...more]: readonly string[]): string => {
-  if (name === undefined || name === '') throw new UsageError('the name of the lock is missing')
+/** The one argument of a command about one lock, or other thing. */
+export const nameIn = ([name, ...more]: readonly string[], thing = 'lock'): string => {
+  if (name === undefined || name === '') throw new UsageError(`the name of the ${thing} is missing`)
   if (more.length === 0) return name
   throw new UsageError(`this command takes one name, not also ${more.map((one) => `"${plainText(one)}"`).join(', ')}`)
 }

@@ -586,6 +586,22 @@ export const listingKindByLook: Script<
 )
 
 /**
+ * What a client has published under these fields. What is longer than any entry is another program's, and is left out.
+ * Returns [integer left, string[fields] values] for how many ms the key is kept, -1 without expiry, -2 if there is none; an empty value: none
+ */
+export const listingSaid: Script<
+  readonly [index: string],
+  readonly [...fields: string[]],
+  readonly [left: number, values: readonly string[]]
+> = script(
+  'listing/said',
+  '7a41c06ea26a7e469176b296b2d0e18d3e498595',
+  "local index=KEYS[1]local fields=ARGV\nlocal values={}for i=1,#fields do\nlocal short=redis.call('HSTRLEN',index,fields[i])<=100000\nvalues[i]=short and redis.call('HGET',index,fields[i])or''end\nreturn{redis.call('PTTL',index),values}",
+  1,
+  tuple(integer, oneFor(text, 1, 1)),
+)
+
+/**
  * Acquires the lock if it is free, nobody waits for it in the line and it is not left to outsiders. If its holder asks again (a reply
  * was lost), it is still one hold.
  * Returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it may be another's turn

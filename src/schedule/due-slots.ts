@@ -1,10 +1,11 @@
 import { type Clock, dateAt, type Timer } from '../base/clock.js'
-import { ClosedError, EngineError } from '../errors.js'
+import { ClosedError } from '../errors.js'
 import type { SlotResult, Slots } from '../api/slots.js'
 import type { Cron } from './cron.js'
 import type { ScheduledRun, ScheduleOptions } from './types.js'
 import { quoted } from '../plain-text.js'
-import { tell, textOf, traceOf } from '../thrown.js'
+import { tell, traceOf } from '../thrown.js'
+import { isAway, kindOf } from './away.js'
 
 /** The most slots that are open at once: the newest ones stay. */
 const MOST = 100
@@ -13,10 +14,6 @@ const GRACE = 60_000
 const LONGEST = 15_000
 /** How soon it looks again after trouble, ms. */
 const AGAIN = 1000
-
-const kindOf = (error: unknown): string => (error instanceof EngineError ? error.code : textOf(error))
-
-const isAway = (error: unknown): boolean => ['OFFLINE', 'NO_REPLY'].includes(kindOf(error))
 
 interface RoundsOptions {
   readonly name: string

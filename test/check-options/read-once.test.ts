@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import { rateLimit } from '#src/http/hono.js'
 import { honoIdempotency } from '#src/http/idempotency/index.js'
 import { connect } from '#src/index.js'
+import { runCoordinator } from '#src/schedule/node-cron.js'
 import { schedule } from '#src/schedule/index.js'
 import { readSettings } from '#src/config/settings.js'
 
@@ -104,6 +105,7 @@ void describe('an option that gives another value when it is read again', () => 
         },
         async (it) => (await schedule(client, 'sch', it, () => 1)).stop(),
       ],
+      runCoordinator: [{ wait: 1000, retry: 1, retention: 10_000 }, (it) => runCoordinator(client, it)],
       'http rateLimit': [
         { client, permits: 5, interval: 1000, name: 'web', key: () => 'a', whenAway: 'open', timeout: 500 },
         (it) => rateLimit(it),

@@ -7,6 +7,7 @@ import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
 import { shutdownOn } from 'holdfast/node'
+import { runCoordinator } from 'holdfast/node-cron'
 import { schedule } from 'holdfast/schedule'
 import ts from 'typescript'
 import { LOCKS } from '../support/surface.js'
@@ -68,6 +69,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   'client.flight': (client, options) => client.flight('x', options),
   'flight.run': (client, options) => client.flight('x').run('a', options, work),
   'client.list': (client, options) => client.list(options),
+  'client.watch': (client, options) => client.watch('x', options),
+  'what client.watch watches': (client, options) => client.watch(options),
   'client.script': (client, options) => client.script('return 1', options),
   'script.run': (client, options) => client.script('return 1').run(options),
   'scripts.run': (client, options) => client.scripts.run('0'.repeat(40), options),
@@ -99,6 +102,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     ]),
   ),
   'holdfast/node, shutdownOn': (client, options) => shutdownOn(client, ['SIGTERM'], options),
+  'holdfast/node-cron, runCoordinator': (client, options: object) => runCoordinator(client, options),
   'holdfast/schedule, schedule': (client, options: object) =>
     schedule(client, 'x', { cron: '0 2 * * *', ...options }, work),
 }
@@ -129,6 +133,7 @@ const PLACES: Readonly<Record<string, string>> = {
   ...{
     Client: 'client.',
     Listing: 'client.',
+    Watching: 'client.',
     Lock: 'lock.',
     OwnedLock: 'lock.for.',
     OwnedFencedLock: 'fencedLock.for.',

@@ -167,7 +167,7 @@ export const lines = [
     file: 'src/core/line/line-waiters.ts',
     from: 'troublePause(this.#troubles++)',
     to: '50 * 2 ** this.#troubles++',
-    suites: ['suites/guide/promises#trouble for minutes'],
+    suites: ['suites/guide/promises#trouble for minutes from the first'],
   },
   {
     name: 'core-trouble-for-good',

@@ -22,7 +22,8 @@ const DAY = 24 * 60 * MINUTE
 type Run = (slot: Date, options: SlotOptions, work: (run: SlotRun) => unknown) => Promise<SlotResult<unknown>>
 
 const ran: Run = async (slot, _options, work) => {
-  const run = { slot: slot.toISOString(), signal: new AbortController().signal, token: 1n, attempt: 1 }
+  const { signal } = new AbortController()
+  const run = { slot: slot.toISOString(), signal, remaining: () => 1000, token: 1n, attempt: 1 }
   return { outcome: 'ran', value: await work(run), token: 1n, attempt: 1 }
 }
 const skipped = (reason: 'running' | 'early' | 'crashed'): SlotResult<unknown> => ({ outcome: 'skipped', reason })

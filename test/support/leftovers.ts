@@ -9,8 +9,9 @@ export const isTurn = (key: string): boolean => /^holdfast_(?:line|keyed|rwlock|
 /** What may still be there after every client has closed. */
 export const mayStay = (key: string): boolean => isCounter(key) || isTurn(key)
 
-/** What `client.list` reads: which clients there are, and what each holds. */
-export const isListing = (key: string): boolean => /holdfast:client:(?:register|[\da-f-]{36}:(?:locks|waits))$/.test(key)
+/** What is read by `client.list`, `client.watch` and the search for deadlocks. */
+export const isListing = (key: string): boolean =>
+  /holdfast:client:(?:register$|[\da-f-]{36}:(?:locks|waits)$|forced:)/.test(key)
 
 /** What clients have published for `client.list` goes by itself, within so many ms. */
 export const assertListingEnds = async (

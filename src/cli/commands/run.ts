@@ -1,9 +1,8 @@
-import { wrong } from '../help.js'
 import type { Page } from '../command.js'
 import { execute } from '../run/execute.js'
-import { OPTIONS, readOptions, type RunOptions } from '../run/run-options.js'
-import { crash } from '../say.js'
-import { UsageError } from '../usage-error.js'
+import { underLock } from '../run/grab.js'
+import { OPTIONS, readOptions } from '../run/run-options.js'
+import { runToExit } from '../run/to-exit.js'
 
 export const page: Page = {
   usage: ['run NAME [options] -- COMMAND [ARG…]', 'run --kind multi NAME NAME… [options] -- COMMAND [ARG…]'],
@@ -26,20 +25,8 @@ The exit code is the command's own, 128+N if signal N ended it, or:
 `,
 }
 
-const optionsOf = (args: readonly string[]): RunOptions => {
-  if (process.platform === 'win32')
-    throw new UsageError('holdfast run needs process groups, which Windows does not have')
-  return readOptions(args, process.env)
-}
-
-const codeOf = async (args: readonly string[]): Promise<number> => {
-  try {
-    return await execute(optionsOf(args))
-  } catch (error) {
-    return error instanceof UsageError ? wrong(error, page) : crash(error)
-  }
-}
-
-export const run = async (args: readonly string[]): Promise<number> =>
-  // A connection that is still being made, or a process that still ends, must not keep this one.
-  process.exit(await codeOf(args))
+export const run = (args: readonly string[]): Promise<number> =>
+  runToExit(page, () => {
+    const options = readOptions(args, process.env)
+    return execute(options, underLock(options), options.conflict)
+  })

@@ -66,7 +66,7 @@ const read = (args: readonly string[]) => parse({ args: [...args], allowPosition
 export const run = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = read(args)
   const wanted = wantedOf(positionals, values)
-  return withClient(connectionOf(values, process.env), async (client) => {
+  const work = async (client: Client): Promise<number> => {
     const found = await locksAt(client, wanted.name, wanted.kind)
     const [lock, holders] = holdIn(found, wanted)
     if (lock === undefined) return notHeld(found, wanted)
@@ -82,7 +82,9 @@ export const run = async (args: readonly string[]): Promise<number> => {
       say('others of its keys may stay locked until their leases end')
     process.stdout.write(`released ${quoted(lock.name)}, which was held by ${firstOf(holders)}\n`)
     return 0
-  })
+  }
+  // Others can read that it was released by force.
+  return withClient(connectionOf(values, process.env), work, { presence: true })
 }
 
 /** Resolves to whether anything was released. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../base/clock.js'
 import { restoreTerminal } from '../restore-terminal.js'
-import { shownAddress } from './address.js'
+import { shownAddress } from '../shown-address.js'
 import { Inside } from './inside.js'
 import { Output } from './output.js'
 import { Stage } from './stage.js'

@@ -1,6 +1,6 @@
 import { short, type Fate, type Holder, type LockView, type Stage, type Tone } from './stage.js'
 import { wrapped } from '../text/wrap.js'
-import { fill, gap, plainText, type Row, type Span } from './styled-row.js'
+import { fill, gap, plainText, type Row, type Span } from '../text/styled-row.js'
 
 /** Draws the stage as a picture of 80 columns and 24 rows. A pure function: the same stage and time give the same picture. */
 

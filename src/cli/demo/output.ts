@@ -1,7 +1,7 @@
 import { frame, HEIGHT, WIDTH, type Show } from './frame.js'
 import { plainLine } from './plain-line.js'
-import { paint } from './styled-row.js'
-import { Screen } from './screen.js'
+import { paint } from '../text/styled-row.js'
+import { Screen } from '../text/screen.js'
 import type { Line, Stage } from './stage.js'
 import { summary } from './summary.js'
 

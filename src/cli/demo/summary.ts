@@ -1,4 +1,4 @@
-import type { Row } from './styled-row.js'
+import type { Row } from '../text/styled-row.js'
 import { duration, type Ending, type Stage } from './stage.js'
 
 const cells = (name: string, ...values: readonly string[]): string =>

@@ -23,8 +23,15 @@ export const withOddNames = (command: readonly string[], env: Environment): read
   return odd.length === 0 || command[0]?.includes('=') === true ? command : ['env', '--', ...odd, ...command]
 }
 
-/** What an outer `holdfast run` told must not be taken for what this one tells. */
-const TOLD = ['HOLDFAST_NAME', 'HOLDFAST_OWNER', 'HOLDFAST_TOKEN', 'HOLDFAST_TICKET'] as const
+/** What an outer `holdfast run` or `once` told must not be taken for what this one tells. */
+const TOLD = [
+  'HOLDFAST_NAME',
+  'HOLDFAST_OWNER',
+  'HOLDFAST_TOKEN',
+  'HOLDFAST_TICKET',
+  'HOLDFAST_SLOT',
+  'HOLDFAST_ATTEMPT',
+] as const
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,5 +1,5 @@
 import type { Order } from './guardian-duty.js'
-import type { Grip } from './grab.js'
+import type { Grip } from './occupy.js'
 import type { OnLost } from './run-options.js'
 import { type Processes, terminate } from './processes.js'
 import { graceOf, paceOf, patienceOf, type Pulse, whatToDo } from './when-to-kill.js'

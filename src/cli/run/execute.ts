@@ -6,10 +6,10 @@ import { closed, opened } from '../connection.js'
 import { reportError } from '../report-error.js'
 import { ChildCommand, environmentOf } from './child-command.js'
 import { codeOfCommand, type Ended, EXIT, StartError } from '../exit-code.js'
-import { grab, type Grip } from './grab.js'
 import { GuardianHandle } from './guardian-handle.js'
 import { EndOnLoss } from './end-on-loss.js'
-import type { RunOptions } from './run-options.js'
+import type { Grip, Occupy, Over } from './occupy.js'
+import type { Job } from './run-options.js'
 import { Processes } from './processes.js'
 import { crash, say } from '../say.js'
 import { IncomingSignals, type Stopped } from './incoming-signals.js'
@@ -20,23 +20,24 @@ const GRACE = 5000
 
 /** What the parts of one run share. */
 interface Run {
-  readonly options: RunOptions
+  readonly options: Job
+  readonly occupy: Occupy
   readonly signals: IncomingSignals
   readonly guardian: GuardianHandle
   /** The command uses the terminal, and shares the process group of this process. */
   readonly terminal: boolean
 }
 
-/** Runs the command while the lock is held. Resolves to the exit code. */
-export const execute = async (options: RunOptions): Promise<number> => {
+/** Runs the command while something is held. Resolves to the exit code. `conflict`: see `codeOfError`. */
+export const execute = async (options: Job, occupy: Occupy, conflict?: number): Promise<number> => {
   const terminal = isatty(0)
   const signals = new IncomingSignals(terminal)
   process.on('uncaughtException', crash)
   const guardian = new GuardianHandle()
   try {
-    return await connected({ options, signals, guardian, terminal })
+    return await connected({ options, occupy, signals, guardian, terminal })
   } catch (error) {
-    return failed(error, options, signals.stop)
+    return failed(error, signals.stop, conflict)
   } finally {
     await guardian.end()
     signals.off()
@@ -44,7 +45,7 @@ export const execute = async (options: RunOptions): Promise<number> => {
 }
 
 /** The exit code for an error, of which the user learns here. */
-const failed = (error: unknown, { conflict }: RunOptions, stop: AbortSignal): number => {
+const failed = (error: unknown, stop: AbortSignal, conflict: number | undefined): number => {
   // Whatever else went wrong while it gave up.
   if (stop.aborted) return (stop.reason as Stopped).code
   return reportError(error, conflict)
@@ -58,27 +59,22 @@ const connected = async (run: Run): Promise<number> => {
     if (!signals.forwards) say(textOf(error))
   })
   try {
-    const grip = await grab(client, options, signals.stop)
-    try {
-      return await held(run, grip)
-    } finally {
-      // No process of the command is left.
-      await grip.release()
-    }
+    return await run.occupy(client, signals.stop, (grip) => held(run, grip))
   } finally {
     await closed(client)
   }
 }
 
-const whenStopped = (stop: AbortSignal): Promise<never> =>
+/** Rejects with the `Stopped` of a signal that came before the command has begun. */
+export const whenStopped = (stop: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const onStop = (): void => reject(stop.reason)
     if (stop.aborted) onStop()
     else stop.addEventListener('abort', onStop, { once: true })
   })
 
-/** The lock is held: the command is prepared, started and looked after. */
-const held = async (run: Run, grip: Grip): Promise<number> => {
+/** It is held: the command is prepared, started and looked after. */
+const held = async (run: Run, grip: Grip): Promise<Over> => {
   const { options, signals, terminal } = run
   signals.stop.throwIfAborted()
   const env = environmentOf(process.env, grip.env)
@@ -110,8 +106,8 @@ interface Begun {
   readonly keeper: EndOnLoss
 }
 
-/** Resolves to the exit code when no process of the command is left. */
-const untilOver = async ({ options, signals, guardian }: Run, begun: Begun): Promise<number> => {
+/** Resolves when no process of the command is left. */
+const untilOver = async ({ options, signals, guardian }: Run, begun: Begun): Promise<Over> => {
   const { grip, command, processes, keeper } = begun
   const ended = await command.ended
   processes.commandEnded()
@@ -123,7 +119,7 @@ const untilOver = async ({ options, signals, guardian }: Run, begun: Begun): Pro
   signals.ignore()
   // The ids may belong to other processes soon.
   await guardian.end()
-  return lost ? reportLoss(ended, grip) : codeOfCommand(ended)
+  return lost ? reportLoss(ended, grip) : { code: codeOfCommand(ended), done: ended.signal === null }
 }
 
 const keeperOf = ({ options, guardian }: Run, grip: Grip, processes: Processes): EndOnLoss => {
@@ -159,12 +155,12 @@ const mayStart = async (
 
 const nameOf = ({ env }: Grip): string => env['HOLDFAST_NAME'] ?? ''
 
-const startFailed = (ended: Ended): number => {
+const startFailed = (ended: Ended): Over => {
   say(`could not start a process: ${textOf(ended.error)}`)
-  return codeOfCommand(ended)
+  return { code: codeOfCommand(ended), done: false }
 }
 
-const reportLoss = (ended: Ended, grip: Grip): number => {
+const reportLoss = (ended: Ended, grip: Grip): Over => {
   say(`the command ended with exit code ${codeOfCommand(ended)}, but ${quoted(nameOf(grip))} was lost before`)
-  return EXIT.lost
+  return { code: EXIT.lost, done: false }
 }

@@ -4,17 +4,11 @@ import type { FencedHold, Hold } from '../../api/hold.js'
 import type { Lock } from '../../api/lock.js'
 import type { Permit } from '../../api/semaphore.js'
 import type { DiagnosticMessage } from '../../index.js'
+import type { Grip, Occupy } from './occupy.js'
 import type { RunOptions } from './run-options.js'
 import { asUsage } from '../usage-error.js'
 
-/** What is held while the command runs: a lock or a permit. */
-export interface Grip {
-  /** What the command learns of it, in its environment. */
-  readonly env: Readonly<Record<string, string>>
-  /** Fires when the hold is lost. */
-  readonly signal: AbortSignal
-  /** For how many ms it is certain. */
-  remaining(): number
+interface OwnGrip extends Grip {
   release(): Promise<unknown>
 }
 
@@ -61,7 +55,7 @@ const withOwner = async <T>(
   }
 }
 
-const gripOf = (held: Held, env: Grip['env']): Grip => ({
+const gripOf = (held: Held, env: Grip['env']): OwnGrip => ({
   env,
   signal: held.signal,
   remaining: () => held.remaining(),
@@ -70,7 +64,7 @@ const gripOf = (held: Held, env: Grip['env']): Grip => ({
 
 const tokenOf = (hold: Hold): bigint | undefined => (hold as Partial<FencedHold>).token
 
-const grabLock = async (client: Client, options: RunOptions, signal: AbortSignal): Promise<Grip> => {
+const grabLock = async (client: Client, options: RunOptions, signal: AbortSignal): Promise<OwnGrip> => {
   const { kind, wait } = options
   const lock = asUsage(() => lockOf(client, options))
   const { result: hold, owner } = await withOwner(client, () => lock.acquire({ wait, signal }))
@@ -88,7 +82,7 @@ const grabLock = async (client: Client, options: RunOptions, signal: AbortSignal
 const NEVER = new AbortController().signal
 
 /** The hold is the command's from now on: nothing here renews it, or can lose it. If the command did not adopt it, it is released at the end. */
-const passOn = (client: Client, ticket: string, told: Grip['env']): Grip => ({
+const passOn = (client: Client, ticket: string, told: Grip['env']): OwnGrip => ({
   env: { ...told, HOLDFAST_TICKET: ticket },
   signal: NEVER,
   remaining: () => Infinity,
@@ -98,7 +92,12 @@ const passOn = (client: Client, ticket: string, told: Grip['env']): Grip => ({
   },
 })
 
-const grabPermit = async (client: Client, options: RunOptions, permits: number, signal: AbortSignal): Promise<Grip> => {
+const grabPermit = async (
+  client: Client,
+  options: RunOptions,
+  permits: number,
+  signal: AbortSignal,
+): Promise<OwnGrip> => {
   const [name = ''] = options.names
   const semaphore = asUsage(() => client.permitSemaphore(name))
   await semaphore.trySetPermits(permits)
@@ -108,7 +107,20 @@ const grabPermit = async (client: Client, options: RunOptions, permits: number, 
 }
 
 /** Waits for the lock or the permit. Rejects with the signal's reason if that aborts; then nothing is held. */
-export const grab = (client: Client, options: RunOptions, signal: AbortSignal): Promise<Grip> =>
+const grab = (client: Client, options: RunOptions, signal: AbortSignal): Promise<OwnGrip> =>
   options.kind.kind === 'semaphore'
     ? grabPermit(client, options, options.kind.permits, signal)
     : grabLock(client, options, signal)
+
+/** Holds the lock or the permit while the work runs. */
+export const underLock =
+  (options: RunOptions): Occupy =>
+  async (client, stop, work) => {
+    const grip = await grab(client, options, stop)
+    try {
+      return (await work(grip)).code
+    } finally {
+      // No process of the command is left.
+      await grip.release()
+    }
+  }

@@ -8,23 +8,50 @@ import { type Kind, kindOf } from './kind-option.js'
 
 export type OnLost = 'term' | 'kill' | 'ignore'
 
+/** How to run a command while something is held. */
+export interface Job {
+  readonly client: ClientOptions
+  /** ms; undefined: the smaller of 5 s and what is left of the lease. */
+  readonly grace: number | undefined
+  readonly onLost: OnLost
+  readonly command: readonly [string, ...string[]]
+}
+
 /** The command line of `holdfast run`, checked. */
-export interface RunOptions {
+export interface RunOptions extends Job {
   /** One, except for a multi-lock. */
   readonly names: readonly string[]
   readonly kind: Kind
   /** ms; undefined: without limit. */
   readonly wait: number | undefined
-  readonly client: ClientOptions
-  /** ms; undefined: the smaller of 5 s and what is left of the lease. */
-  readonly grace: number | undefined
-  readonly onLost: OnLost
   /** The exit code if the lock could not be acquired in time. */
   readonly conflict: number
   /** The command gets the hold itself, as a ticket. */
   readonly ticket: boolean
-  readonly command: readonly [string, ...string[]]
 }
+
+/** The options that `holdfast once` has, too. */
+export const SHARED = {
+  lease: {
+    type: 'string',
+    value: 'DURATION',
+    help: 'how long the lock stays taken if the machine dies (default 30s)',
+  },
+  'on-lost': {
+    type: 'string',
+    default: 'term',
+    value: 'ACTION',
+    words: ['term', 'kill', 'ignore'],
+    help: 'if the lock is lost: term (default; SIGTERM, and SIGKILL after the grace), kill (SIGKILL when the lease ends), or ignore (let the command run)',
+  },
+  grace: {
+    type: 'string',
+    value: 'DURATION',
+    help: 'from SIGTERM to SIGKILL (default: 5s, or what is left of the lease if that is less)',
+  },
+  label: { type: 'string', value: 'TEXT', help: 'shown wherever people see who holds the lock' },
+  ...CONNECTION,
+} as const
 
 export const OPTIONS = {
   kind: {
@@ -47,25 +74,7 @@ export const OPTIONS = {
     value: 'CODE',
     help: 'the exit code if the lock could not be acquired (default 75)',
   },
-  lease: {
-    type: 'string',
-    value: 'DURATION',
-    help: 'how long the lock stays taken if the machine dies (default 30s)',
-  },
-  'on-lost': {
-    type: 'string',
-    default: 'term',
-    value: 'ACTION',
-    words: ['term', 'kill', 'ignore'],
-    help: 'if the lock is lost: term (default; SIGTERM, and SIGKILL after the grace), kill (SIGKILL when the lease ends), or ignore (let the command run)',
-  },
-  grace: {
-    type: 'string',
-    value: 'DURATION',
-    help: 'from SIGTERM to SIGKILL (default: 5s, or what is left of the lease if that is less)',
-  },
-  label: { type: 'string', value: 'TEXT', help: 'shown wherever people see who holds the lock' },
-  ...CONNECTION,
+  ...SHARED,
   ticket: { type: 'boolean', default: false, help: 'give the hold to the command, which adopts HOLDFAST_TICKET' },
 } as const
 
@@ -73,16 +82,32 @@ export const OPTIONS = {
 const SHORTEST_LEASE = 1000
 const NO_TICKET: readonly Kind['kind'][] = ['semaphore', 'multi']
 
-type Values = ReturnType<typeof valuesOf>['values']
-
-const valuesOf = (args: readonly string[]) => parse({ args: [...args], allowPositionals: true, options: OPTIONS })
-
 type Environment = Readonly<Record<string, string | undefined>>
+
+/** What is in front of `--`, and the command behind it. */
+export const splitAtCommand = (
+  args: readonly string[],
+): readonly [front: readonly string[], command: readonly string[]] => {
+  const end = args.indexOf('--')
+  return end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)]
+}
+
+type Shared = Partial<Readonly<Record<'lease' | 'grace' | 'label' | 'url' | 'config', string | undefined>>> & {
+  readonly 'on-lost': string
+}
+
+/** The job that these values of `SHARED` describe. */
+export const jobOf = (values: Shared, command: readonly string[], env: Environment): Job => ({
+  client: clientOf(values, env),
+  grace: values.grace === undefined ? undefined : durationOf(values.grace, '--grace'),
+  onLost: onLostOf(values['on-lost']),
+  command: commandOf(command),
+})
 
 /** Throws a UsageError that says what is wrong. */
 export const readOptions = (args: readonly string[], env: Environment): RunOptions => {
-  const end = args.indexOf('--')
-  const { values, positionals: names } = valuesOf(end === -1 ? args : args.slice(0, end))
+  const [front, command] = splitAtCommand(args)
+  const { values, positionals: names } = parse({ args: [...front], allowPositionals: true, options: OPTIONS })
   const kind = kindOf(values.kind)
   if (values.ticket && NO_TICKET.includes(kind.kind)) {
     throw new UsageError(`--ticket does not work with --kind ${kind.kind}, which has no tickets`)
@@ -92,12 +117,9 @@ export const readOptions = (args: readonly string[], env: Environment): RunOptio
     names,
     kind,
     wait: waitOf(values),
-    client: clientOf(values, env),
-    grace: values.grace === undefined ? undefined : durationOf(values.grace, '--grace'),
-    onLost: onLostOf(values['on-lost']),
-    conflict: conflictOf(values['conflict-exit-code']),
+    conflict: exitCodeOf(values['conflict-exit-code'], EXIT.conflict),
     ticket: values.ticket,
-    command: commandOf(end === -1 ? [] : args.slice(end + 1)),
+    ...jobOf(values, command, env),
   }
 }
 
@@ -110,6 +132,11 @@ const checkNames = (names: readonly string[], { kind }: Kind): void => {
   )
 }
 
+interface Waits {
+  readonly wait?: string | undefined
+  readonly 'no-wait': boolean
+}
+
 const commandOf = ([program = '', ...args]: readonly string[]): RunOptions['command'] => {
   if (program === '') throw new UsageError('the command is missing: write it behind --')
   // The shell that starts it would take this for an option.
@@ -117,13 +144,13 @@ const commandOf = ([program = '', ...args]: readonly string[]): RunOptions['comm
   return [program, ...args]
 }
 
-const waitOf = (values: Values): number | undefined => {
+const waitOf = (values: Waits): number | undefined => {
   if (values.wait === undefined) return values['no-wait'] ? 0 : undefined
   if (values['no-wait']) throw new UsageError('-n and --wait exclude each other')
   return durationOf(values.wait, '--wait')
 }
 
-const clientOf = (values: Values, env: Environment): ClientOptions => {
+const clientOf = (values: Shared, env: Environment): ClientOptions => {
   const { label, lease } = values
   if (label === '') throw new UsageError('--label must not be empty')
   const watchdog = lease === undefined ? undefined : durationOf(lease, '--lease')
@@ -140,8 +167,9 @@ const onLostOf = (text: string): OnLost => {
   throw new UsageError(`--on-lost must be term, kill or ignore, not "${plainText(text)}"`)
 }
 
-const conflictOf = (text: string | undefined): number => {
-  if (text === undefined) return EXIT.conflict
+/** The exit code that `-E` sets. */
+export const exitCodeOf = (text: string | undefined, otherwise: number): number => {
+  if (text === undefined) return otherwise
   const code = /^\d{1,3}$/.test(text) ? Number(text) : 256
   if (code <= 255) return code
   throw new UsageError(`-E must be an exit code from 0 to 255, not "${plainText(text)}"`)

@@ -81,6 +81,8 @@ export class Runtime {
   readonly questions = new Set<(cause: unknown) => void>()
   /** Called when something is held or waited for, and nothing was before. */
   stirred: () => void = () => undefined
+  /** Called when the lock with this key was released by force from here. */
+  forced: (key: string) => void = () => undefined
 
   constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options

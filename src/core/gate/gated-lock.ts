@@ -115,7 +115,9 @@ export class GatedLock implements Lock<TenureHold> {
 
   async forceRelease(options?: ForceReleaseOptions): Promise<boolean> {
     const owner = forcedOwner(options)
-    return this.runtime.untilClosed(() => this.#gate.forceRelease(owner), this.name)
+    const forced = await this.runtime.untilClosed(() => this.#gate.forceRelease(owner), this.name)
+    if (forced) this.runtime.forced(this.key)
+    return forced
   }
 
   tenureOf(owner: UnitOfWork): Tenure | undefined {

@@ -125,7 +125,7 @@ export class IndexPublisher {
     const gone: string[] = []
     const changed: LockToPublish[] = []
     for (const lock of [...this.#locks.all]) {
-      if (!lock.lasts(endedBefore)) {
+      if (!lock.lasts(endedBefore, now)) {
         this.#locks.delete(lock)
         if (this.#there.has(lock.field)) gone.push(lock.field)
       } else if (lock.differs(now - SETTLES)) changed.push(lock)

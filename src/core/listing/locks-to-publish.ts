@@ -42,6 +42,8 @@ export class LockToPublish {
   readonly #wanted = new Map<readonly string[], number>()
   /** When a call was last seen waiting, on the monotonic clock. */
   waitedAt = -Infinity
+  /** The hold that somebody else has ended, and when that was noticed, on the monotonic clock. */
+  #lost: { readonly number: number; readonly at: number } | undefined
   /** When it was last written, and the numbers in that text. */
   writtenAt = -Infinity
   #written: { readonly holds: number | undefined; readonly waits: number | undefined } | undefined
@@ -68,11 +70,12 @@ export class LockToPublish {
     this.waitedAt = now
   }
 
-  /** Forgets holds that have ended. Whether something is left to publish: a wait is, for some time after it has ended. */
-  lasts(endedBefore: number): boolean {
+  /** Forgets holds that have ended. Whether something is left to publish: a wait is, for some time after it has ended, and a hold that was taken away. */
+  lasts(endedBefore: number, now: number): boolean {
     for (const tenure of this.tenures) {
       if (!tenure.over) continue
       this.tenures.delete(tenure)
+      if (tenure.taken) this.#lost = { number: numberOf(tenure.wire), at: now }
       this.#changed(tenure.kind.keys)
     }
     for (const [keys, at] of this.#wanted) {
@@ -81,7 +84,8 @@ export class LockToPublish {
       this.#changed(keys)
     }
     if (this.waitedAt < endedBefore) this.#waits = undefined
-    return this.tenures.size > 0 || this.#waits !== undefined
+    if (this.#lost !== undefined && this.#lost.at < endedBefore) this.#lost = undefined
+    return this.tenures.size > 0 || this.#waits !== undefined || this.#lost !== undefined
   }
 
   #changed(keys: readonly string[] | undefined): void {
@@ -107,6 +111,7 @@ export class LockToPublish {
       ...(this.#name !== this.key && { n: this.#name }),
       ...(holds !== undefined && { h: toldOf(holds) }),
       ...(waits !== undefined && { w: toldOf(waits) }),
+      ...(this.#lost !== undefined && { l: this.#lost.number }),
       ...(keys.size > 0 && { k: [...keys] }),
       ...(more && { m: 1 }),
     })

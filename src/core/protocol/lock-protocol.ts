@@ -14,6 +14,8 @@ export interface ServerState {
     readonly count: number
     /** Set if there is more than one mode. */
     readonly mode?: 'read' | 'write'
+    /** For how many ms it holds the lock, if that can be less than the `ttl`. */
+    readonly left?: number
     /** The keys that it holds, if the lock covers several. */
     readonly keys?: readonly string[]
   }[]

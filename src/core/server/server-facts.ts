@@ -17,7 +17,7 @@ export interface ServerFacts {
 }
 
 /** ms. How far a clock may be off before it is worth a warning. */
-const CLOCK_OFF = 1000
+export const CLOCK_OFF = 1000
 
 /** `sharded`: what the user asked for, if anything. */
 export const readFacts = async (link: Link, clock: Clock, sharded?: boolean): Promise<ServerFacts> => {
@@ -85,14 +85,14 @@ const rewinding = (fields: ReadonlyMap<string, string>): string[] => {
 }
 
 /** How many ms the server's clock is ahead, allowing for the time that the answer took. */
-const clockOff = (time: readonly string[] | null, before: number, after: number): number => {
+export const clockOff = (time: readonly string[] | null, before: number, after: number): number => {
   if (time === null) return 0
   const server = Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000)
   if (server > after) return server - after
   return server < before ? server - before : 0
 }
 
-const readInfo = (text: string): Map<string, string> => {
+export const readInfo = (text: string): Map<string, string> => {
   const fields = new Map<string, string>()
   for (const line of text.split('\r\n')) {
     const colon = line.indexOf(':')

@@ -137,7 +137,8 @@ class KeyedLockProtocol extends LinedProtocol implements Impatient {
     })
     const holders = [...held].map(([owner, places]) => {
       const keys = places.map((place) => this.#keys[place] as string)
-      return { owner, count: Math.min(...places.map((place) => counts[place] as number)), keys }
+      const least = (of: readonly number[]): number => Math.min(...places.map((place) => of[place] as number))
+      return { owner, count: least(counts), left: least(left), keys }
     })
     const state = { ttl: Math.max(-2, ...left.filter((ms) => ms > 0)), holders }
     return briefly === true ? state : { ...state, ...(await this.#waiting(held, line, ask)) }

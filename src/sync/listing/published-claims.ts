@@ -19,10 +19,12 @@ const [PLAIN, FAIR] = ['lock', 'fairLock'].map((kind) => listable(kind)?.layout)
 export type Spell = readonly [number: number, since: number]
 
 /** What one client says about a lock. Only a hint: the server is asked. */
-interface Said {
+export interface Said {
   readonly name: string | undefined
   readonly holds: Spell | undefined
   readonly waits: Spell | undefined
+  /** The number of a hold that somebody else has ended. */
+  readonly lost: number | undefined
   readonly keys: readonly string[]
   /** Not all keys fitted into the entry. */
   readonly more: boolean
@@ -37,7 +39,14 @@ export interface Claim {
   readonly keys: Set<string>
   more: boolean
   /** What each client says. */
-  readonly spells: Map<string, { readonly holds: Spell | undefined; readonly waits: Spell | undefined }>
+  readonly spells: Map<string, Spells>
+}
+
+export interface Spells {
+  readonly holds: Spell | undefined
+  readonly waits: Spell | undefined
+  /** Where in its index the client says so. */
+  readonly fields: readonly string[]
 }
 
 /** Errors of a single key: another program's, or one that no client could use in a cluster. */
@@ -58,13 +67,15 @@ const spellOf = (value: unknown): Spell | undefined => {
 }
 
 /** Another program may have written anything. Undefined: it is no entry. */
-const read = (text: string): Said | undefined => {
+export const readEntry = (text: string): Said | undefined => {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return undefined
-    const { n, h, w, k, m } = value as Readonly<Record<string, unknown>>
+    const { n, h, w, l, k, m } = value as Readonly<Record<string, unknown>>
     const keys = Array.isArray(k) ? (k as unknown[]).filter(isText) : []
-    return { name: isText(n) && n !== '' ? n : undefined, holds: spellOf(h), waits: spellOf(w), keys, more: m === 1 }
+    const lost = Number.isSafeInteger(l) ? (l as number) : undefined
+    const name = isText(n) && n !== '' ? n : undefined
+    return { name, holds: spellOf(h), waits: spellOf(w), lost, keys, more: m === 1 }
   } catch {
     return undefined
   }
@@ -136,7 +147,7 @@ export class PublishedClaims {
     const blank = field.indexOf(' ')
     const shown = listable(field.slice(0, Math.max(0, blank)))
     const key = field.slice(blank + 1)
-    const said = read(text)
+    const said = readEntry(text)
     if (shown === undefined || said === undefined || key === '') return
     const claim = this.#at(shown, key)
     if (claim === undefined) return
@@ -145,7 +156,8 @@ export class PublishedClaims {
     for (const wanted of said.keys) if (claim.keys.size < MOST_KEYS) claim.keys.add(wanted)
     claim.more ||= said.more || claim.keys.size === MOST_KEYS
     const before = claim.spells.get(client)
-    claim.spells.set(client, { holds: said.holds ?? before?.holds, waits: said.waits ?? before?.waits })
+    const fields = [...(before?.fields ?? []), field]
+    claim.spells.set(client, { holds: said.holds ?? before?.holds, waits: said.waits ?? before?.waits, fields })
   }
 
   #at(shown: Listable, key: string): Claim | undefined {

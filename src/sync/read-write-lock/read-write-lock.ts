@@ -149,7 +149,7 @@ const readersAndWriter = (fields: readonly string[], times: readonly number[]): 
     const count = Number(fields[2 * i + 1])
     if (owner.endsWith(WRITE)) return [{ owner, count, mode: 'write' }]
     // A reader that died is left out, although its field is still there.
-    return time > 0 ? [{ owner, count, mode: 'read' }] : []
+    return time > 0 ? [{ owner, count, mode: 'read', left: time }] : []
   })
 }
 

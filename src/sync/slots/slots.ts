@@ -99,7 +99,8 @@ export class ClaimedSlots implements Slots {
     try {
       const claim = await this.#claim(record, hold, asked)
       if (claim === undefined) return await this.#late(record, asked, !hold.lost)
-      return await this.#work({ slot, signal: hold.signal, ...claim }, { lock, hold, record, work })
+      const remaining = (): number => hold.remaining()
+      return await this.#work({ slot, signal: hold.signal, remaining, ...claim }, { lock, hold, record, work })
     } finally {
       await hold.release()
     }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shownAddress } from '#src/cli/demo/address.js'
+import { shownAddress } from '#src/cli/shown-address.js'
 import { frame, HEIGHT, WIDTH, wrap } from '#src/cli/demo/frame.js'
 import { plainLine } from '#src/cli/demo/plain-line.js'
-import { paint, plainText } from '#src/cli/demo/styled-row.js'
+import { paint, plainText } from '#src/cli/text/styled-row.js'
 import { Stage } from '#src/cli/demo/stage.js'
 import { summary } from '#src/cli/demo/summary.js'
 

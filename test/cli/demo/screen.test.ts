@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Screen, type Terminal } from '#src/cli/demo/screen.js'
+import { Screen, type Terminal } from '#src/cli/text/screen.js'
 
 class FakeTerminal implements Terminal {
   columns = 80

@@ -23,11 +23,12 @@ export interface StartOptions {
   readonly url?: string
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: 'ignore' | 'pipe'
+  readonly command?: 'run' | 'once'
   /** In a terminal of its own, made by script(1). What is written to stdin is typed there. */
   readonly terminal?: boolean
 }
 
-/** `holdfast run`, as a process. Whatever it starts has a mark in its environment, by which it is found again. */
+/** `holdfast run` or `once`, as a process. Whatever it starts has a mark in its environment, by which it is found again. */
 export class Run {
   readonly child: ChildProcess
   readonly mark = `run-${randomUUID()}`
@@ -35,8 +36,11 @@ export class Run {
   out = ''
   error = ''
 
-  constructor(args: readonly string[], { url, env, stdin = 'ignore', terminal = false }: StartOptions) {
-    const call = [process.execPath, MAIN, 'run', ...args]
+  constructor(
+    args: readonly string[],
+    { url, env, stdin = 'ignore', command = 'run', terminal = false }: StartOptions,
+  ) {
+    const call = [process.execPath, MAIN, command, ...args]
     // Without `exec`, some shells stay in between, and are what Ctrl-C ends.
     const [program = '', ...rest] = terminal
       ? ['script', '-qec', `exec ${call.map(quote).join(' ')}`, '/dev/null']

@@ -108,6 +108,26 @@ for (const kind of ['lock', 'fencedLock', 'fairLock', 'nonReentrantLock', 'read'
   })
 }
 
+for (const kind of ['lock', 'fencedLock', 'fairLock', 'nonReentrantLock', 'read', 'write'] as const) {
+  void test(`${kind}: trouble for minutes from the first question on → a free lock is acquired within a second after it`, async () => {
+    const clock = virtualClock()
+    const server = new MemoryServer(clock)
+    const { client, driver } = await openOn(server, clock)
+    const lock = kind === 'read' || kind === 'write' ? client.readWriteLock('a')[kind] : client[kind]('a')
+    driver.refuses = "READONLY You can't write against a read only replica."
+    let acquired = false
+    const waiting = lock.acquire({ wait: 3_600_000 })
+    void waiting.then(() => (acquired = true))
+    for (let minute = 0; minute < 5; minute++) await clock.advance(60_000)
+    assert.equal(acquired, false)
+    driver.refuses = undefined
+    await clock.advance(1200)
+    assert.equal(acquired, true)
+    await during(clock, (await waiting).release())
+    await during(clock, client.close())
+  })
+}
+
 void test('a fair lock whose holder is still in the line is released by force → it is gone from every key', async () => {
   const clock = virtualClock()
   const server = new MemoryServer(clock)

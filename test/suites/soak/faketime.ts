@@ -20,3 +20,10 @@ export const fakedWall = (file: string): Record<string, string> => ({
   FAKETIME_NO_CACHE: '1',
   FAKETIME_DONT_FAKE_MONOTONIC: '1',
 })
+
+/** The environment of a process whose wall clock is off by an offset such as `+2s`. */
+export const fakedOffset = (offset: string): Record<string, string> => ({
+  LD_PRELOAD: faketime ?? '',
+  FAKETIME: offset,
+  FAKETIME_DONT_FAKE_MONOTONIC: '1',
+})

@@ -14,7 +14,10 @@ import {
   type IdempotencyRun,
   idempotencyRun,
 } from 'holdfast/idempotency'
+import { runCoordinator, type RunCoordinator } from 'holdfast/node-cron'
 import { schedule, type Schedule } from 'holdfast/schedule'
+import cron, { type RunCoordinator as TheirCoordinator } from 'node-cron'
+import oldCron from 'node-cron44'
 
 const client = await connect('memory:')
 const limit = { client, permits: 100, interval: 60_000 }
@@ -23,6 +26,14 @@ export const nightly: Schedule = await schedule(client, 'nightly', { cron: '0 2 
   due,
   token,
 ])
+
+export const coordinator: RunCoordinator = runCoordinator(client, { wait: 1000 })
+export const theirs: TheirCoordinator = coordinator
+cron.setRunCoordinator(coordinator)
+oldCron.setRunCoordinator(coordinator)
+const fires = { name: 'nightly', distributed: true, runCoordinator: coordinator }
+cron.schedule('0 2 * * *', (context) => coordinator.runOf(context)?.token, fires)
+oldCron.schedule('0 2 * * *', (context) => coordinator.runOf(context)?.signal, fires)
 
 const app = express()
 app.use(forExpress(limit))

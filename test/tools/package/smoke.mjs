@@ -4,6 +4,7 @@ import { rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
+import { runCoordinator } from 'holdfast/node-cron'
 import { schedule } from 'holdfast/schedule'
 import { virtualClock } from 'holdfast/testing'
 
@@ -18,6 +19,10 @@ for (const rateLimit of [forExpress, forFastify, forHono])
   rateLimit({ client, permits: 1, interval: 1, key: () => 'all' })
 for (const idempotency of [expressIdempotency, fastifyIdempotency, honoIdempotency])
   idempotency({ client, scope: () => 'all' })
+// node-cron is not installed here: nothing imports it.
+const coordinator = runCoordinator(client)
+assert.equal(await coordinator.shouldRun('smoke:2026-11-27T02:00:00.000Z', 1000), true)
+await coordinator.onComplete('smoke:2026-11-27T02:00:00.000Z')
 // croner is not installed here: an entry that is not used needs nothing.
 await assert.rejects(
   schedule(client, 'smoke', { cron: '* * * * *' }, () => 1),

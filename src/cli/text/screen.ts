@@ -12,7 +12,7 @@ const LEAVE = `${ESC}0m${ESC}?25h${ESC}?1049l`
 const BEGIN = `${ESC}?2026h`
 const END = `${ESC}?2026l`
 
-/** Draws pictures of a fixed size in the middle of the alternate screen. It writes only the lines that changed. */
+/** Draws pictures of a fixed size, or as large as the terminal (`Infinity`), in the middle of the alternate screen. It writes only the lines that changed. */
 export class Screen {
   readonly #terminal: Terminal
   readonly #width: number

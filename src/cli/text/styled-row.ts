@@ -2,7 +2,7 @@ import { HIDDEN } from '../../plain-text.js'
 
 /** A row of the picture: pieces of text, each with a style. Escape codes are added only when it is painted. */
 
-export type Style = 'strong' | 'dim' | 'good' | 'bad' | 'lost' | 'accent'
+export type Style = 'strong' | 'dim' | 'good' | 'bad' | 'lost' | 'accent' | 'chosen'
 
 export interface Span {
   readonly text: string
@@ -12,7 +12,15 @@ export interface Span {
 export type Row = readonly Span[]
 
 // The colours of the terminal's sixteen that are readable on dark and on light backgrounds; no yellow, no blue.
-const CODES: Record<Style, string> = { strong: '1', dim: '2', good: '32', bad: '1;31', lost: '1;35', accent: '36' }
+const CODES: Record<Style, string> = {
+  strong: '1',
+  dim: '2',
+  good: '32',
+  bad: '1;31',
+  lost: '1;35',
+  accent: '36',
+  chosen: '7',
+}
 
 /** Names come from outside: a character that could move the cursor or change a colour is shown as a question mark. */
 export const harmless = (text: string): string => text.replace(HIDDEN, '?')

@@ -1,0 +1,52 @@
+import type { Client } from '../../api/client.js'
+import { systemClock } from '../../base/clock.js'
+import { type Probe, probeOf } from '../../probe.js'
+import type { Finding } from './finding.js'
+import { examineLocks, type Locks, type Search } from './locks.js'
+import { type Rights, rightsAt, rightsFaults, type Untested } from './rights.js'
+import { type Server, serverAt } from './server.js'
+import { clientFaults, serverFaults } from './server-faults.js'
+
+/** A master, and what the user may do there. */
+export interface Examined {
+  readonly server: Server
+  readonly rights: Rights | Untested
+}
+
+/** Everything that was found out. */
+export interface Report {
+  readonly address: string
+  readonly servers: readonly Examined[]
+  readonly locks: Locks
+  readonly findings: readonly Finding[]
+}
+
+const examined = async (probe: Probe, user: string | undefined): Promise<readonly Examined[]> => {
+  const all: Examined[] = []
+  // One after the other, so that the pings do not disturb one another.
+  for (const node of probe.masters) {
+    const server = await serverAt(probe, node)
+    all.push({ server, rights: await rightsAt(probe, server, user) })
+  }
+  return all
+}
+
+const serverNow = ([first]: readonly Examined[]): number => systemClock.now() + (first?.server.clockOff ?? 0)
+
+/** Asks every master, and looks at the locks. `user`: whose rights are tested; undefined: those of the client. */
+export const examine = async (
+  client: Client,
+  search: Omit<Search, 'now'>,
+  user: string | undefined,
+): Promise<Report> => {
+  const probe = probeOf(client)
+  const servers = await examined(probe, user)
+  const locks = await examineLocks(client, probe, { ...search, now: serverNow(servers) })
+  const findings = [
+    ...clientFaults(probe),
+    ...servers.flatMap(({ server }) => serverFaults(server, probe)),
+    ...servers.flatMap(({ server, rights }) => rightsFaults(rights, server, probe)),
+    ...locks.findings,
+  ]
+  return { address: probe.address, servers, locks, findings }
+}

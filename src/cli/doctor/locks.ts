@@ -1,0 +1,130 @@
+import type { Client } from '../../api/client.js'
+import type { ListedHolder, ListedLock, ScanProgress } from '../../api/listing.js'
+import type { Probe } from '../../probe.js'
+import { commandFor, whoIs } from '../locks/describe.js'
+import { Progress } from '../locks/progress.js'
+import { spanOf } from '../text/time-span.js'
+import type { Finding } from './finding.js'
+import { isRefusal } from './server.js'
+
+/** ms. A lease that is over before that is left to end. */
+const LONG = 60_000
+/** ms after its time from which on a place counts as dead: the clocks of nodes differ. */
+const OVER = 5000
+
+/** For how many holders the command that releases them is shown. */
+const SHOWN = 5
+
+/** What is known about the locks of the server. */
+export interface Locks {
+  readonly count: number
+  /** Whether all keys were looked at. */
+  readonly scanned: boolean
+  readonly findings: readonly Finding[]
+}
+
+/** How the locks are looked for. */
+export interface Search {
+  readonly scan: boolean
+  /** ms that the scan may take. */
+  readonly within: number
+  /** The server's time. */
+  readonly now: number
+  /** The options that lead another command to the server. */
+  readonly server: readonly string[]
+}
+
+/** What is wrong with the locks that are held or waited for. */
+export const examineLocks = async (client: Client, probe: Probe, search: Search): Promise<Locks> => {
+  const labels = await labelsOf(probe)
+  const looked = await lookAt(client, probe, search, labels.length === 0).catch((error: unknown): Locks => {
+    if (!isRefusal(error)) throw error
+    return { count: 0, scanned: false, findings: [refusal(probe, 'listing the locks', error)] }
+  })
+  return { ...looked, findings: [...labels, ...looked.findings] }
+}
+
+const refusal = ({ address: about }: Probe, question: string, { message }: Error): Finding => ({
+  code: 'unseen',
+  about,
+  what: `${question} was refused: ${message}`,
+})
+
+/** Without labels, nobody knows who is dead. */
+const labelsOf = async (probe: Probe): Promise<readonly Finding[]> => {
+  try {
+    await probe.readLabel()
+    return []
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return [refusal(probe, 'reading the labels of clients', error)]
+  }
+}
+
+const lookAt = async (client: Client, probe: Probe, search: Search, labelled: boolean): Promise<Locks> => {
+  const { scan, within } = search
+  const progress = new Progress()
+  const signal = AbortSignal.timeout(within)
+  let seen: ScanProgress = { looked: 0, keys: 0 }
+  const onProgress = (now: ScanProgress): void => progress.step((seen = now))
+  const faultsOf = (lock: ListedLock): readonly Finding[] => lockFaults(lock, search, labelled)
+  try {
+    if (!scan) return { ...(await counted(client.list(), faultsOf)), scanned: false }
+    return { ...(await counted(client.list({ scan, signal, onProgress }), faultsOf)), scanned: true }
+  } catch (error) {
+    if (!scan || !signal.aborted) throw error
+    const what = `the scan was stopped after ${spanOf(within)}, at ${seen.looked} of ${seen.keys} keys`
+    const { count, findings } = await counted(client.list(), faultsOf)
+    return { count, scanned: false, findings: [{ code: 'scan-unfinished', about: probe.address, what }, ...findings] }
+  } finally {
+    progress.end()
+  }
+}
+
+const counted = async (
+  locks: AsyncIterable<ListedLock>,
+  faultsOf: (lock: ListedLock) => readonly Finding[],
+): Promise<Pick<Locks, 'count' | 'findings'>> => {
+  const findings: Finding[] = []
+  let count = 0
+  for await (const lock of locks) {
+    count++
+    findings.push(...faultsOf(lock))
+  }
+  return { count, findings }
+}
+
+const lockFaults = (lock: ListedLock, search: Search, labelled: boolean): readonly Finding[] => {
+  if (lock.remaining === Infinity) return [endless(lock, search)]
+  return labelled ? [...deadHolders(lock, search), ...deadPlaces(lock, search)] : []
+}
+
+const releases = (lock: ListedLock, holders: readonly ListedHolder[], { server }: Search): readonly string[] =>
+  holders.slice(0, SHOWN).map(({ owner }) => commandFor(lock, owner, server))
+
+const endless = (lock: ListedLock, search: Search): Finding => {
+  const [first] = lock.holders
+  const who = first === undefined ? '' : `, held by ${whoIs(first)}`
+  return {
+    ...{ code: 'no-expiry', about: lock.name },
+    what: `the key of this ${lock.kind} has no expiry${who}`,
+    run: releases(lock, lock.holders, search),
+  }
+}
+
+/** A client that is alive has a label. One that has none and published its hold has had a label before. */
+const deadHolders = (lock: ListedLock, search: Search): readonly Finding[] => {
+  const { name: about, kind, holders, remaining = 0 } = lock
+  const dead = holders.filter(({ label, since }) => label === undefined && since !== undefined)
+  const [first] = dead
+  if (first === undefined || remaining <= LONG) return []
+  const what = `this ${kind} is held by ${whoIs(first)}, which is silent, for another ${spanOf(remaining)}`
+  return [{ code: 'dead-holder', about, what, run: releases(lock, dead, search) }]
+}
+
+const deadPlaces = ({ name: about, kind, waiting }: ListedLock, { now }: Search): readonly Finding[] => {
+  const dead = waiting.filter(({ deadline = Infinity }) => deadline < now - OVER)
+  if (dead.length === 0) return []
+  const what = `${dead.length} of ${waiting.length} places in the line of this ${kind} belong to processes that are silent`
+  return [{ code: 'dead-place', about, what }]
+}

@@ -1,0 +1,153 @@
+import type { Client } from '../../api/client.js'
+import type { ListedLock } from '../../api/listing.js'
+import { textOf } from '../../thrown.js'
+import { restoreTerminal } from '../restore-terminal.js'
+import { serverClock } from '../server-clock.js'
+import { paint } from '../text/styled-row.js'
+import { Screen } from '../text/screen.js'
+import { frame, heightOf, type Size, type Snapshot } from './frame.js'
+import { type Key, keysIn } from './keys.js'
+import { FIRST_VIEW, pressed, rowsFor, type View, type Wish } from './view.js'
+
+export interface TopOptions {
+  readonly view: Partial<View>
+  /** ms from the end of one reading to the next. */
+  readonly interval: number
+  readonly where: string
+  /** The options with which another command reaches the same server. */
+  readonly server: readonly string[]
+  readonly list: () => AsyncIterable<ListedLock>
+}
+
+/** ms. Ages grow between two readings, too. */
+const REDRAW = 500
+/** As a shell reports Ctrl-C. */
+const INTERRUPTED = 130
+
+/** The list of the locks as a picture that follows them, with keys. */
+export class Top {
+  readonly #options: TopOptions
+  readonly #client: Client
+  readonly #screen = new Screen(process.stdout, Infinity, Infinity)
+  readonly #colours = !process.env['NO_COLOR']
+  readonly #now: () => number
+  #view: View
+  #snapshot: Snapshot
+  #over = false
+  #wake: () => void = () => undefined
+  #end: (code: number) => void = () => undefined
+
+  private constructor(client: Client, options: TopOptions, now: () => number) {
+    this.#client = client
+    this.#options = options
+    this.#now = now
+    this.#view = { ...FIRST_VIEW, ...options.view }
+    this.#snapshot = { where: options.where, locks: [], readAt: now(), now: now() }
+  }
+
+  /** Runs until the user quits, and returns the exit code. Rejects if the list cannot be read at first. */
+  static async run(client: Client, options: TopOptions): Promise<number> {
+    const top = new Top(client, options, await serverClock(client))
+    await top.#read()
+    return top.#live()
+  }
+
+  async #read(): Promise<void> {
+    const locks: ListedLock[] = []
+    for await (const lock of this.#options.list()) locks.push(lock)
+    this.#snapshot = { where: this.#options.where, locks, readAt: this.#now(), now: this.#now() }
+  }
+
+  async #live(): Promise<number> {
+    const unguard = restoreTerminal({ restore: this.#leave, stop: () => this.#client.close() })
+    const ended = new Promise<number>((end) => (this.#end = end))
+    const redraw = setInterval(this.#draw, REDRAW)
+    process.stdout.on('resize', this.#draw)
+    process.on('SIGCONT', this.#enter)
+    process.stdin.setEncoding('utf8').on('data', this.#typed).on('end', this.#inputEnded)
+    this.#enter()
+    const reading = this.#readOn()
+    try {
+      return await ended
+    } finally {
+      this.#over = true
+      clearInterval(redraw)
+      process.stdout.off('resize', this.#draw)
+      process.off('SIGCONT', this.#enter)
+      process.stdin.off('data', this.#typed).off('end', this.#inputEnded).pause()
+      this.#leave()
+      unguard()
+      this.#wake()
+      await reading
+    }
+  }
+
+  async #readOn(): Promise<void> {
+    for (;;) {
+      await this.#pause()
+      if (this.#over) return
+      try {
+        await this.#read()
+      } catch (error) {
+        this.#snapshot = { ...this.#snapshot, trouble: textOf(error) }
+      }
+      this.#draw()
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#options.interval)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  get #size(): Size {
+    // Some terminals do not know their size.
+    return { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 }
+  }
+
+  readonly #draw = (): void => {
+    if (this.#over) return
+    const snapshot = { ...this.#snapshot, now: this.#now() }
+    const rows = frame(snapshot, this.#view, this.#size, this.#options.server)
+    this.#screen.draw(rows.map((row) => paint(row, this.#colours)))
+  }
+
+  readonly #enter = (): void => {
+    if (process.stdin.isTTY) process.stdin.setRawMode(true)
+    this.#screen.enter()
+    this.#draw()
+  }
+
+  readonly #leave = (): void => {
+    this.#screen.leave()
+    if (process.stdin.isTTY) process.stdin.setRawMode(false)
+  }
+
+  readonly #inputEnded = (): void => this.#end(0)
+
+  readonly #typed = (input: string): void => {
+    for (const key of keysIn(input)) this.#press(key)
+    this.#draw()
+  }
+
+  #press(key: Key): void {
+    const next = pressed(this.#view, key, rowsFor(this.#snapshot.locks, this.#view), heightOf(this.#size))
+    if (typeof next === 'object') this.#view = next
+    else this.#grant(next)
+  }
+
+  #grant(wish: Wish): void {
+    if (wish === 'quit') this.#end(0)
+    else if (wish === 'interrupt') this.#end(INTERRUPTED)
+    else if (wish === 'refresh') this.#wake()
+    else {
+      this.#leave()
+      process.kill(process.pid, 'SIGSTOP')
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { count, type Recipe, recipe, type Running, soon } from './recipe.js'
+
+/** One that got SIGTERM and was asked for its probes before its last job was done, and how many jobs it had begun. */
+const stoppedInTheMiddle = async (here: Recipe): Promise<[pod: Running, begun: number]> => {
+  for (let tries = 0; tries < 10; tries += 1) {
+    const pod = here.start('worker.mjs', [], { PORT: '0' })
+    const [, port] = await pod.said(/probes on (\d+)/)
+    const probe = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+    assert.deepEqual([await probe('/ready'), await probe('/alive')], [200, 200])
+    const before = count([pod], /job: started/)
+    await soon(() => count([pod], /job: started/) > before)
+    pod.kill('SIGTERM')
+    const probes = async (): Promise<number[]> => [await probe('/ready'), await probe('/alive')]
+    let seen: number[] = []
+    // On a busy machine, it may have ended before it could be asked.
+    await soon(async () => (seen = await probes().catch(() => []))[0] !== 200)
+    const begun = count([pod], /job: started/)
+    if (seen.length > 0 && count([pod], /job: done/) < begun) {
+      assert.deepEqual(seen, [503, 200])
+      return [pod, begun]
+    }
+    await pod.ended
+  }
+  throw new Error('always done before')
+}
+
+// At the same time, because each waits for the end of a lease.
+void describe('the recipe for Kubernetes', { concurrency: true }, () => {
+  void test('SIGTERM in the middle of a job → not ready, but alive; the job ends, and its lock is free at once', async (t) => {
+    const here = await recipe(t, 'kubernetes.md')
+    if (here === undefined) return
+    const [pod, begun] = await stoppedInTheMiddle(here)
+    assert.deepEqual(await pod.ended, { code: null, signal: 'SIGTERM' })
+    assert.equal(count([pod], /job: started/), begun)
+    assert.equal(count([pod], /job: done/), begun)
+    assert.equal(await here.client.lock('job').isLocked(), false)
+  })
+
+  void test('the lock is released by force → the pod goes on, and works again', async (t) => {
+    const here = await recipe(t, 'kubernetes.md')
+    if (here === undefined) return
+    const pod = here.start('worker.mjs', [], { PORT: '0' })
+    await pod.said(/job: started/)
+    assert.equal(await here.client.lock('job').forceRelease(), true)
+    const begun = count([pod], /job: started/)
+    await soon(() => count([pod], /job: started/) > begun)
+    pod.kill('SIGTERM')
+    assert.deepEqual(await pod.ended, { code: null, signal: 'SIGTERM' })
+    assert.doesNotMatch(pod.text(), /Error/)
+  })
+})

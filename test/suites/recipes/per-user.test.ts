@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { recipe, type Running, soon } from './recipe.js'
+
+const portOf = async (running: Running): Promise<string> => (await running.said(/listening on (\d+)/))[1] ?? ''
+
+void test('events of one user at two processes → none lost, in the order of coming; another user does not wait', async (t) => {
+  const here = await recipe(t, 'per-user.md')
+  if (here === undefined) return
+  const { client, folder } = here
+  const ports = await Promise.all([1, 2].map(() => portOf(here.start('events.mjs', [], { PORT: '0' }))))
+  const send = async (user: string, event: number): Promise<number> => {
+    const url = `http://127.0.0.1:${ports[event % 2]}/users/${user}`
+    return (await fetch(url, { method: 'POST', body: String(event) })).status
+  }
+  const eventsOf = async (user: string): Promise<string[]> =>
+    (JSON.parse(await readFile(join(folder, 'users', `${user}.json`), 'utf8')) as { events: string[] }).events
+
+  const lock = client.fairLock('user:ada')
+  const hold = await lock.acquire()
+  const sent: Promise<number>[] = []
+  for (let event = 1; event <= 10; event += 1) {
+    sent.push(send('ada', event))
+    await soon(async () => (await lock.inspect()).waiting.length === event)
+  }
+  assert.equal(await send('bob', 1), 200)
+  assert.deepEqual(await eventsOf('bob'), ['1'])
+  await assert.rejects(eventsOf('ada'), /ENOENT/)
+  await hold.release()
+  assert.deepEqual(
+    await Promise.all(sent),
+    sent.map(() => 200),
+  )
+  assert.deepEqual(
+    await eventsOf('ada'),
+    sent.map((_, index) => String(index + 1)),
+  )
+
+  const crowd = Array.from({ length: 40 }, (_, index) => send('cleo', index))
+  assert.deepEqual(new Set(await Promise.all(crowd)), new Set([200]))
+  assert.equal((await eventsOf('cleo')).length, 40)
+})
