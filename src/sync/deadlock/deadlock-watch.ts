@@ -5,7 +5,7 @@ import { LONG } from '../../core/listing/locks-to-publish.js'
 import { OwnWaits, type OwnWait } from '../../core/listing/own-waits.js'
 import { WaitsPublisher } from '../../core/listing/waits-publisher.js'
 import type { ListHome } from '../listing/listed-lock.js'
-import { Claims } from './victim-claims.js'
+import { VictimClaims } from './victim-claims.js'
 import { Proof } from './proof.js'
 import { deadlockError, describe, lineOf, victimOf } from './description.js'
 import type { Proven } from './proof.js'
@@ -24,7 +24,7 @@ export class DeadlockWatch {
   readonly #own: OwnWaits
   readonly #publisher: WaitsPublisher
   readonly #proof = new Proof()
-  readonly #claims: Claims
+  readonly #claims: VictimClaims
   readonly #told = new Set<string>()
   #timer: Timer | undefined
   #running: Promise<void> | undefined
@@ -41,7 +41,7 @@ export class DeadlockWatch {
     this.#home = home
     this.#own = new OwnWaits(runtime, runtime.options.deadlocks === 'break')
     this.#publisher = new WaitsPublisher(runtime)
-    this.#claims = new Claims(runtime)
+    this.#claims = new VictimClaims(runtime)
     runtime.nested.begun = () => this.#arm(LONG)
   }
 

@@ -7,7 +7,7 @@ import { either, integer, just, nil, text } from '../../lua/reply-shape.js'
 const LASTS = 10_000
 
 /** Who ends a deadlock: the client that claims it first. */
-export class Claims {
+export class VictimClaims {
   readonly #runtime: Runtime
   readonly #claimed = new Map<string, number>()
 
