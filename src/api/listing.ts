@@ -31,6 +31,8 @@ export interface ListOptions {
    * that were not held or waited for longer than a second. Default: only what holdfast clients have published.
    */
   readonly scan?: boolean | undefined
+  /** Also says for what the calls of the holders wait, if they have waited for longer than a second. Asks once more for each client that holds a lock. Default: false. */
+  readonly waits?: boolean | undefined
   /** Called after each step of a scan. */
   readonly onProgress?: ((progress: ScanProgress) => void) | undefined
   /** Ends the loop: it throws the signal's reason. */
@@ -54,8 +56,27 @@ export interface Aged {
   readonly since?: number | undefined
 }
 
+/** A lock for which a call waits that must end before a hold does, as its client says. */
+export interface ListedWait {
+  /** The name; the key if this client's `mapName` makes another key of the name. */
+  readonly name: string
+  /** The key on the server. */
+  readonly key: string
+  readonly kind: ListedKind
+  /** Which side of a read-write lock. */
+  readonly mode?: 'read' | 'write' | undefined
+  /** Of a keyed lock, the keys that it wants; 100 at most. */
+  readonly keys?: readonly string[] | undefined
+  /** Since when, ms since the epoch, as its client estimates the server's time. */
+  readonly since: number
+}
+
 /** A lock holder, with the time since when it holds the lock. */
-export type ListedHolder = HolderState & Aged
+export type ListedHolder = HolderState &
+  Aged & {
+    /** Only with `waits`: what the call waits for that holds the lock. A stranger who can write to the server can change it. */
+    readonly waitsFor?: readonly ListedWait[] | undefined
+  }
 
 /** A waiter in the line, with the time since when it waits. Of most kinds, a process stands in the line once, for the first of its waiting calls. */
 export type ListedWaiter = WaiterState & Aged

@@ -79,6 +79,9 @@ const partOf = (key: string): string => {
   return `${shown}~${createHash('sha256').update(part).digest('hex')}`
 }
 
+/** In seconds: nobody knows when the server will be back. */
+const SOON = '1'
+
 /** What `key` returns. */
 const keyOf = async <R>(
   key: NonNullable<RateLimitOptions<R>['key']>,
@@ -103,7 +106,10 @@ export const judge = <R>(
   const { key = (request: R) => networkOf(addressOf(request)) } = options
   const rate: Rate = { permits, interval, keepAlive: Math.max(interval, KEPT) }
   const policy = { 'RateLimit-Policy': `"${name}";q=${permits};w=${seconds(interval)}` }
-  const unasked: Verdict['refusal'] = whenAway === 'open' ? undefined : { status: 503, text: 'Service Unavailable' }
+  const unasked: Verdict =
+    whenAway === 'open'
+      ? { headers: policy, refusal: undefined }
+      : { headers: { ...policy, 'Retry-After': SOON }, refusal: { status: 503, text: 'Service Unavailable' } }
   const guard = new OutageGuard(timeout)
 
   const ask = (whose: string): Promise<RateDecision | undefined> =>
@@ -122,7 +128,7 @@ export const judge = <R>(
   return async (request) => {
     const whose = await from('key()', keyOf(key, request, name, timeout))
     const decision = await from('client', ask(partOf(whose)))
-    if (decision === undefined) return { headers: policy, refusal: unasked }
+    if (decision === undefined) return unasked
     const { allowed, remaining, retryAfter } = decision
     const quota = `"${name}";r=${remaining}`
     if (allowed) return { headers: { ...policy, RateLimit: quota }, refusal: undefined }

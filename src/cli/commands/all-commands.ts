@@ -11,6 +11,7 @@ export const commands: readonly Entry[] = [
   { name: 'ls', summary: 'list the locks that are held or waited for', load: () => import('./ls.js') },
   { name: 'show', summary: 'show the holders and the line of one lock', load: () => import('./show.js') },
   { name: 'watch', summary: 'show what happens to a lock, or to all', load: () => import('./watch.js') },
+  { name: 'tree', summary: 'show who waits for whom, and deadlocks', load: () => import('./tree.js') },
   { name: 'top', summary: 'follow the locks in the terminal', load: () => import('./top.js') },
   { name: 'unlock', summary: 'release a lock that another process holds', load: () => import('./unlock.js') },
   { name: 'doctor', summary: 'find what endangers locks on this server', load: () => import('./doctor.js') },

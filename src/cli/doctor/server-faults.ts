@@ -63,7 +63,7 @@ const oneNode: Check = (server, { cluster }) =>
     : undefined
 
 /** `slave0:ip=…,port=…,state=…,offset=…,lag=…` */
-const isAfterLease = (line: string): boolean =>
+const isBehind = (line: string): boolean =>
   !/\bstate=online\b/.test(line) || Number(/\blag=(\d+)/.exec(line)?.[1] ?? 0) > BEHIND
 
 const replicaLines = ({ info }: Server): readonly string[] =>
@@ -71,7 +71,7 @@ const replicaLines = ({ info }: Server): readonly string[] =>
 
 const replicas: Check = (server) => {
   const all = replicaLines(server)
-  const late = all.filter(isAfterLease)
+  const late = all.filter(isBehind)
   if (late.length === 0) return undefined
   return [
     `${late.length} of ${all.length} replicas are not online, or more than ${BEHIND} s behind: ${late.join(' ')}`,

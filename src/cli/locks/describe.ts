@@ -32,6 +32,10 @@ const holding = (holder: ListedHolder, now: number): string => {
 const waiting = (waiter: ListedWaiter, now: number): string =>
   [whoIs(waiter), ...keysOf(waiter), ...agedOf(waiter, now)].join(', ')
 
+/** What the call waits for that holds the lock. */
+const waitingFor = ({ waitsFor = [] }: ListedHolder, now: number): readonly string[] =>
+  waitsFor.map(({ name, kind, since }) => `waits for ${plainMessage(name)} (${kind}), for ${spanOf(now - since)}`)
+
 /** A name in front of the first of some lines. */
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.map((line, i) => `  ${(i === 0 ? title : '').padEnd(9)}${line}`)
@@ -44,7 +48,7 @@ const leaseOf = ({ remaining }: ListedLock): readonly string[] => {
 }
 
 /** The command that releases what this owner holds. */
-export const commandFor = ({ name }: ListedLock, owner: string, server: readonly string[]): string =>
+export export const commandFor = ({ name }: ListedLock, owner: string, server: readonly string[]): string =>
   ['holdfast', 'unlock', ...server, '--owner', owner, ...(name.startsWith('-') ? ['--'] : []), name]
     .map(shellWord)
     .join(' ')
@@ -68,7 +72,11 @@ const advice = (lock: ListedLock, server: readonly string[]): readonly string[] 
 /** Everything that is known of a lock, for people. `now`: the server's time. `server`: the options that lead to it. */
 export const described = (lock: ListedLock, now: number, server: readonly string[]): readonly string[] => {
   const { name, key, kind, holders, waiting: line, more, token } = lock
-  const held = holders.flatMap((holder) => [holding(holder, now), `owner ${plainMessage(holder.owner)}`])
+  const held = holders.flatMap((holder) => [
+    holding(holder, now),
+    `owner ${plainMessage(holder.owner)}`,
+    ...waitingFor(holder, now),
+  ])
   const places = line.map((waiter, i) => `${i + 1}. ${waiting(waiter, now)}`)
   return [
     `${plainMessage(name)} (${kind})`,

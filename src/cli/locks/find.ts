@@ -9,6 +9,6 @@ export const locksAt = async (
   kind: ListedKind | undefined,
 ): Promise<readonly ListedLock[]> => {
   const found: ListedLock[] = []
-  for await (const lock of asUsage(() => client.list({ name, kind }))) found.push(lock)
+  for await (const lock of asUsage(() => client.list({ name, kind, waits: true }))) found.push(lock)
   return found
 }

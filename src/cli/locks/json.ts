@@ -1,4 +1,4 @@
-import type { ListedLock } from '../../api/listing.js'
+import type { ListedHolder, ListedLock } from '../../api/listing.js'
 import { plainJson } from '../../plain-text.js'
 
 /** Every field is always there; `null`: it is not known, or there is none. */
@@ -11,20 +11,33 @@ const personOf = (
   return { owner, client, label: label ?? null, since: since ?? null, age, keys: keys ?? null }
 }
 
-/** A lock for programs, on one line: the schema is in docs/command-line.md. `now`: the server's time. */
-export const jsonLine = (lock: ListedLock, now: number): string => {
+const waitsOf = ({ waitsFor = [] }: ListedHolder): readonly Readonly<Record<string, unknown>>[] =>
+  waitsFor.map(({ name, key, kind, mode, keys, since }) => ({
+    ...{ name, key, kind },
+    mode: mode ?? null,
+    keys: keys ?? null,
+    since,
+  }))
+
+/** A lock for programs: the schema is in docs/command-line.md. `now`: the server's time. */
+export const lockJson = (lock: ListedLock, now: number): Readonly<Record<string, unknown>> => {
   const { name, key, kind, holders, waiting, more = false, remaining, token } = lock
-  return plainJson(
-    {
-      ...{ name, key, kind },
-      holders: holders.map((one) => ({ ...personOf(one, now), mode: one.mode, count: one.count })),
-      waiting: waiting.map((one) => personOf(one, now)),
-      more,
-      // As PTTL: JSON has no Infinity.
-      remaining: remaining === undefined ? null : remaining === Infinity ? -1 : remaining,
-      // A number of JSON is not exact beyond 2^53.
-      token: token === undefined ? null : String(token),
-    },
-    0,
-  )
+  return {
+    ...{ name, key, kind },
+    holders: holders.map((one) => ({
+      ...personOf(one, now),
+      mode: one.mode,
+      count: one.count,
+      waitsFor: waitsOf(one),
+    })),
+    waiting: waiting.map((one) => personOf(one, now)),
+    more,
+    // As PTTL: JSON has no Infinity.
+    remaining: remaining === undefined ? null : remaining === Infinity ? -1 : remaining,
+    // A number of JSON is not exact beyond 2^53.
+    token: token === undefined ? null : String(token),
+  }
 }
+
+/** On one line. */
+export const jsonLine = (lock: ListedLock, now: number): string => plainJson(lockJson(lock, now), 0)

@@ -1,12 +1,12 @@
 import type { Runtime } from '../../core/client/runtime.js'
 import type { OwnWait } from '../../core/listing/own-waits.js'
-import { NOTHING, type Published, readPublished } from '../../core/listing/told-waits.js'
+import { NOTHING, type Published } from '../../core/listing/told-waits.js'
 import type { ServerState } from '../../core/protocol/lock-protocol.js'
-import { clientOf, isClientId, numberOf, waitsKey } from '../../keys.js'
-import { listingEntries } from '../../lua/scripts.gen.js'
+import { clientOf, isClientId, numberOf } from '../../keys.js'
 import type { Claim } from '../listing/published-claims.js'
 import { listable } from '../listing/kinds-in-one-row.js'
 import { inspected, type ListHome } from '../listing/listed-lock.js'
+import { publishedBy } from '../listing/published-waits.js'
 import { blockersOf } from './blockers.js'
 import { type GraphWait, holdId, WaitGraph } from './wait-graph.js'
 
@@ -101,19 +101,7 @@ export class Walk {
 
   #publishedBy(client: string): Promise<Published> {
     let published = this.#published.get(client)
-    if (published === undefined) this.#published.set(client, (published = this.#read(client)))
+    if (published === undefined) this.#published.set(client, (published = publishedBy(this.#runtime, client)))
     return published
-  }
-
-  async #read(client: string): Promise<Published> {
-    const key = this.#runtime.keyOf(waitsKey(client))
-    try {
-      const [next, entries] = await this.#runtime.link.run(listingEntries, [key], ['0'])
-      // What does not fit into one reply is not from one moment, and not from a client.
-      return next === '0' ? readPublished(entries) : NOTHING
-    } catch {
-      // It may not be read, or another program wrote there: this client is one that can go on.
-      return NOTHING
-    }
   }
 }

@@ -14,6 +14,7 @@ import type { EngineError } from '../../errors.js'
 import { type Claim, PublishedClaims } from './published-claims.js'
 import { listable } from './kinds-in-one-row.js'
 import { lookAt, scanKeys } from './scan-keys.js'
+import { HoldersWaits } from './published-waits.js'
 import { inspected, Labels, type ListHome, nameOf, rowOf } from './listed-lock.js'
 
 export type { ListHome }
@@ -33,6 +34,7 @@ const checked = (options: ListOptions | undefined): Partial<ListOptions> => {
   if (read.kind !== undefined && listable(read.kind) === undefined)
     throw new TypeError(`kind must be one that can be listed, not ${show(read.kind)}`)
   if (read.scan !== undefined) checkFlag(read.scan, 'scan')
+  if (read.waits !== undefined) checkFlag(read.waits, 'waits')
   if (read.onProgress !== undefined) checkFunction(read.onProgress, 'onProgress')
   return read
 }
@@ -46,7 +48,7 @@ export const listLocks = (home: ListHome, options: ListOptions | undefined): Asy
 
 async function* rows(
   home: ListHome,
-  { name, pattern, kind, scan, onProgress, signal }: Partial<ListOptions>,
+  { name, pattern, kind, scan, waits, onProgress, signal }: Partial<ListOptions>,
 ): AsyncGenerator<ListedLock, undefined> {
   const { runtime } = home
   signal?.throwIfAborted()
@@ -55,13 +57,14 @@ async function* rows(
   if (scan === true) await runtime.untilClosed(() => scanKeys(runtime, claims, { signal, onProgress }))
   if (name !== undefined) await runtime.untilClosed(() => lookAt(runtime, claims, name))
   const labels = new Labels(home)
+  const holdersWaits = waits === true ? new HoldersWaits(home) : undefined
   // The name is known before the server is asked.
   const matches = (claim: Claim): boolean =>
     (name === undefined || claim.key === runtime.keyOf(name)) &&
     (pattern === undefined || globMatches(pattern, nameOf(claim, home)))
   const wanted = claims.all.filter((claim) => (kind === undefined || claim.shown.kind === kind) && matches(claim))
   const refusals: EngineError[] = []
-  const step = (claim: Claim) => runtime.untilClosed(() => rowFor(home, claim, labels, refusals))
+  const step = (claim: Claim) => runtime.untilClosed(() => rowFor(home, claim, labels, refusals, holdersWaits))
   let found = false
   for await (const row of inOrder(wanted, step)) {
     signal?.throwIfAborted()
@@ -80,9 +83,11 @@ const rowFor = async (
   claim: Claim,
   labels: Labels,
   refusals: EngineError[],
+  waits: HoldersWaits | undefined,
 ): Promise<ListedLock | undefined> => {
   const state = await inspected(home, claim, refusals)
-  return state && rowOf(home, claim, labels, state)
+  const row = state && (await rowOf(home, claim, labels, state))
+  return row && waits !== undefined ? waits.addedTo(row) : row
 }
 
 /** The results in the order of the items. Some are in progress ahead of the one that is waited for. */

@@ -26,7 +26,9 @@ const inspectorFor = ({ shown, keys }: Claim, { encodeKey }: ListHome): LockKind
 }
 
 /** The name by which this client would reach the key; without one, the key. */
-export const nameOf = ({ key, names }: Claim, { runtime }: ListHome): string => {
+export const nameOf = ({ key, names }: Claim, home: ListHome): string => nameIn(home, key, names)
+
+export const nameIn = ({ runtime }: ListHome, key: string, names: Iterable<string>): string => {
   for (const name of names) {
     try {
       if (runtime.keyOf(name) === key) return name
