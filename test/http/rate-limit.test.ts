@@ -263,6 +263,7 @@ for (const framework of frameworks) {
           assert.ok(took >= 55 && took < 1500, `${took} ms`)
           assert.equal(answer.headers.get('ratelimit-policy'), '"mute";q=1;w=1')
           assert.equal(answer.headers.get('ratelimit'), null)
+          assert.equal(answer.headers.get('retry-after'), status === 503 ? '1' : null)
         })
       }
     })
