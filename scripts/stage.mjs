@@ -49,7 +49,9 @@ const bothWays = ({ types, default: module }) => ({
 })
 
 /** `import()` of a package, as esbuild writes it with `require`. */
-const OPTIONAL = /Promise\.resolve\(\)\.then\(\(\) => (__toESM\(require\("[a-z]+"\), 1\))\)/g
+const OPTIONAL = /Promise\.resolve\(\)\.then\(\(\)\s*=>\s*(__toESM\(require\("[a-z]+"\),\s*1\))\)/g
+/** The copy for Jest and its like repeats everything, so at least it has no blanks. Names and lines stay, for stack traces. */
+const COMPACT = { minifyWhitespace: true, lineLimit: 120 }
 /** @satisfies {import('esbuild').BuildOptions} */
 const COMMON = { bundle: true, packages: 'external', platform: 'node', target: 'node20', logLevel: 'warning' }
 
@@ -114,6 +116,7 @@ const bundleModules = async (folder, entries, programs) => {
     },
     outfile: all,
     format: 'cjs',
+    ...COMPACT,
     // Jest refuses `import()` in CommonJS: `require` in its place.
     supported: { 'dynamic-import': false },
   })

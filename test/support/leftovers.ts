@@ -6,8 +6,11 @@ export const isCounter = (key: string): boolean => key.startsWith('redisson_lock
 /** Whose turn it is at a line, Redisson's or ours: it expires within seconds, and nobody deletes it. */
 export const isTurn = (key: string): boolean => /^holdfast_(?:line|keyed|rwlock|permits|expirable)_turn:/.test(key)
 
+/** Who has released a lock by force: it expires within ten seconds. */
+const isForceNote = (key: string): boolean => /holdfast:client:forced:/.test(key)
+
 /** What may still be there after every client has closed. */
-export const mayStay = (key: string): boolean => isCounter(key) || isTurn(key)
+export const mayStay = (key: string): boolean => isCounter(key) || isTurn(key) || isForceNote(key)
 
 /** What is read by `client.list`, `client.watch` and the search for deadlocks. */
 export const isListing = (key: string): boolean =>

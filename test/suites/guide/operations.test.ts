@@ -23,10 +23,10 @@ onServer(
     const { port } = new URL(server.url)
     const [holder, waiting] = [await open({ label: 'worker-7', watchdog: 3000 }), await open({ label: 'worker-8' })]
     const hold = await holder.lock('invoice:7').acquire()
-    const next = waiting.lock('invoice:7').acquire()
+    const next = waiting.lock('order:9').using(() => waiting.lock('invoice:7').acquire())
     await until(async () => (await holder.lock('invoice:7').inspect()).waiting.length === 1)
 
-    const [whoHolds = '', label = '', line = '', redisson = '', ...others] = blocks('sh')
+    const [whoHolds = '', label = '', line = '', redisson = '', waits = '', ...others] = blocks('sh')
     assert.deepEqual(others, [])
     const [type, owner = '', level, left] = (await shown(whoHolds, port)).split('\n')
     assert.deepEqual([type, owner.slice(0, 36), level], ['hash', holder.id, '1'])
@@ -41,6 +41,8 @@ onServer(
     const rest = Number(deadline) / 1000 - Number(seconds)
     assert.ok(rest > 5 && rest < 12, `${rest} s`)
     assert.match(await shown(redisson, port), /redisson_lock__channel:\{invoice:7\}\n0/)
+    const told = (): Promise<string> => shown(`client=${waiting.id}\n${waits}`, port)
+    await until(async () => /"l":"invoice:7".*"h":\[\["order:9",\d+\]\]/.test(await told()))
 
     const [force = ''] = blocks('sh force')
     const freed = performance.now()
