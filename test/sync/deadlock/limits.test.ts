@@ -69,6 +69,48 @@ void describe('a hold of which others do not know all calls inside it', () => {
   })
 })
 
+const FORGED = 128
+
+/** A client that a stranger made up: it holds this lock until all these calls have ended, as far as its hash says. */
+const forge = (town: Town, i: number, holds: string, wants: (n: number) => string): string => {
+  const client = `00000000-0000-4000-8000-00000000000${i}`
+  town.raw('HSET', holds, `${client}:1234567891`, '1')
+  const since = town.clock.now()
+  const waits = Array.from({ length: FORGED }, (_, n) => [
+    String(n + 1),
+    JSON.stringify({ k: 'spinLock', l: wants(n), s: since, h: [[holds, 1]] }),
+  ])
+  town.raw('HSET', `holdfast:client:${client}:waits`, ...waits.flat())
+  return client
+}
+
+void describe('more than 1000 calls', () => {
+  for (const { clients, lastWants, tells } of [
+    { clients: 3, lastWants: 'a', tells: true },
+    { clients: 3, lastWants: 'free', tells: false },
+    { clients: 7, lastWants: 'free', tells: false },
+  ])
+    inTown(
+      `${clients * FORGED} calls, the last of them for ${lastWants} → ${tells ? '' : 'not '}told`,
+      async (town) => {
+        const one = await town.join()
+        const told = toldTo(one)
+        const work = one.lock('a').using(() => one.lock('b').tryAcquire({ wait: 6000 }))
+        const last = (i: number) => (n: number) => (i === clients && n === FORGED - 1 ? lastWants : 'a')
+        const all = Array.from({ length: clients }, (_, i) => forge(town, i + 1, `k${i + 1}`, last(i + 1)))
+        all.push(forge(town, 0, 'b', (n) => `k${1 + (n % clients)}`))
+        for (let beat = 1; beat < 20; beat++) {
+          for (const client of all) town.raw('HSET', `holdfast:client:${client}:waits`, 'beat', String(beat))
+          await town.clock.advance(250)
+        }
+        assert.equal(told.length > 0, tells)
+        for (const client of all) town.raw('DEL', `holdfast:client:${client}:waits`)
+        await town.run(work)
+        for (const key of ['b', ...all.slice(1).map((_, i) => `k${i + 1}`)]) town.raw('DEL', key)
+      },
+    )
+})
+
 void describe('what a client publishes of its waits', () => {
   inTown('an owner with 200 holds → a deadlock through any of them is found', async (town) => {
     const [one, two] = [await town.join(), await town.join()]
