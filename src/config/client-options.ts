@@ -62,9 +62,8 @@ export interface ClientOptions {
   /** Whether the server keeps the label, in a small key of this client. Default true. */
   presence?: boolean | undefined
   /**
-   * What the client does if its calls and calls of other processes wait for one another: `'report'` emits `deadlock` and logs a warning; `'break'` also rejects the call
-   * that has waited for the shortest time with a `DeadlockError`, if it is one of this client; `'off'` neither looks for deadlocks nor tells others about its calls. Needs
-   * `presence`. Default 'report'.
+   * What the client does if its calls and calls of other processes wait for one another. `'report'`: emits `deadlock` and logs a warning. `'break'`: also rejects the
+   * youngest call, if it is this client's. `'off'`: neither looks nor tells. Needs `presence`. Default 'report'.
    */
   deadlocks?: Deadlocks | undefined
   /** Receives the client's log messages, and errors that have no listener. Default: silent. */

@@ -79,8 +79,8 @@ const isNumber = (value: unknown): value is number => Number.isSafeInteger(value
 const isHold = (value: unknown): value is readonly [string, number] =>
   Array.isArray(value) && isText(value[0]) && isNumber(value[1])
 
-const listOf = <T>(value: unknown, is: (one: unknown) => one is T, most: number): T[] =>
-  Array.isArray(value) ? (value as unknown[]).slice(0, most).filter(is) : []
+const listOf = <T>(value: unknown, is: (one: unknown) => one is T): T[] =>
+  Array.isArray(value) ? (value as unknown[]).filter(is) : []
 
 /** Another program may have written anything. Undefined: it is no wait. */
 const readWait = (field: string, text: string): ToldWait | undefined => {
@@ -90,7 +90,8 @@ const readWait = (field: string, text: string): ToldWait | undefined => {
     if (!isNumber(number) || typeof value !== 'object' || value === null) return undefined
     const { k, l, n, s, h, q, b } = value as Readonly<Record<string, unknown>>
     if (!isText(k) || k.length > LONGEST_NAME || !isText(l) || l === '' || !isNumber(s)) return undefined
-    const [holds, keys] = [listOf(h, isHold, MOST_HOLDS), listOf(q, isText, MOST_KEYS)]
+    // All holds: without some of them, others would look as if fewer calls were inside them.
+    const [holds, keys] = [listOf(h, isHold), listOf(q, isText).slice(0, MOST_KEYS)]
     return { number, kind: k, key: l, name: isText(n) && n !== '' ? n : l, keys, since: s, breaks: b === 1, holds }
   } catch {
     return undefined

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { describe } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Client, Lock } from 'holdfast'
+import { BEAT_FIELD, readPublished, textOf } from '#src/core/listing/told-waits.js'
 import { inTown, type Town } from '../../support/town.js'
 import { toldTo } from './ring.js'
 
@@ -112,6 +113,12 @@ void describe('more than 1000 calls', () => {
 })
 
 void describe('what a client publishes of its waits', () => {
+  test('the holds of several owners, more than of one → all are read', () => {
+    const holds = Array.from({ length: 2500 }, (_, i) => [`k${i}`, i + 1] as const)
+    const told = { number: 7, kind: 'lock', key: 'b', name: 'b', keys: [], since: 1, breaks: true, holds }
+    assert.deepEqual(readPublished([...textOf(told), BEAT_FIELD, '3']), { waits: [told], beat: 3 })
+  })
+
   inTown('an owner with 200 holds → a deadlock through any of them is found', async (town) => {
     const [one, two] = [await town.join(), await town.join()]
     const told = [toldTo(one), toldTo(two)]
