@@ -50,7 +50,7 @@ export class OwnWaits {
     this.#breaks = breaks
   }
 
-  /** A hold may end if one of the calls inside it does. So nothing is told of the holds of an owner that waits in a call of which nothing is told. */
+  /** A hold may end as soon as one of the calls inside it does. So if others learn nothing of a call, they learn of no hold of its owners. */
   look(now: number): OwnWait[] {
     const { nested } = this.#runtime
     if (nested.oldest > now - LONG) return []
