@@ -18,7 +18,15 @@ export type {
   SpinBackoff,
   WaiterState,
 } from './api/lock.js'
-export type { ListedHolder, ListedKind, ListedLock, ListedWaiter, ListOptions, ScanProgress } from './api/listing.js'
+export type {
+  ListedHolder,
+  ListedKind,
+  ListedLock,
+  ListedWait,
+  ListedWaiter,
+  ListOptions,
+  ScanProgress,
+} from './api/listing.js'
 export type { ClientEvents, ClientListener, Health, Logger } from './api/monitoring.js'
 export type { OwnedFencedLock, OwnedLock, OwnedLockOptions } from './api/owned-lock.js'
 export type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions } from './api/rate-limiter.js'
