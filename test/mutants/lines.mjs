@@ -1234,7 +1234,7 @@ export const lines = [
     breaks: '`whenAway: closed` refuses while the server is away',
     file: 'src/http/rate-limit.ts',
     from: "whenAway === 'open'\n",
-    to: "whenAway !== undefined\n",
+    to: 'whenAway !== undefined\n',
     suites: ['http/rate-limit'],
   },
   {
