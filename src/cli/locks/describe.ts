@@ -48,7 +48,7 @@ const leaseOf = ({ remaining }: ListedLock): readonly string[] => {
 }
 
 /** The command that releases what this owner holds. */
-export export const commandFor = ({ name }: ListedLock, owner: string, server: readonly string[]): string =>
+export const commandFor = ({ name }: ListedLock, owner: string, server: readonly string[]): string =>
   ['holdfast', 'unlock', ...server, '--owner', owner, ...(name.startsWith('-') ? ['--'] : []), name]
     .map(shellWord)
     .join(' ')
