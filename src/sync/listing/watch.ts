@@ -80,7 +80,7 @@ class Watcher implements LockEvents {
     this.#wanted = wanted
     this.#signal = signal
     this.#targets = new Targets(home, wanted)
-    this.#looks = new Looks(home)
+    this.#looks = new Looks(home, wanted.name !== undefined)
   }
 
   next(): Promise<IteratorResult<LockEvent, undefined>> {

@@ -1,27 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, connect, type EngineError, type LockEvent, type Watched, type WatchOptions } from 'holdfast'
+import { type Client, connect, type EngineError } from 'holdfast'
 import { admit, READER_LINE } from '../../support/acl.js'
 import { startCluster } from '../../support/redis-cluster.js'
 import { onServer } from '../../support/server.js'
 import { until } from '../../support/until.js'
+import { watched } from '../../support/watched.js'
 import { lenders } from '../../suites/connections/lenders.js'
-
-const watched = (client: Client, what: string | Watched, options?: WatchOptions) => {
-  const events: LockEvent[] = []
-  const loop = client.watch(what, options)
-  const ended = (async (): Promise<unknown> => {
-    try {
-      for await (const event of loop) events.push(event)
-      return undefined
-    } catch (error) {
-      return error
-    }
-  })()
-  const lines = (): string[] => events.map(({ type, name }) => `${type} ${name}`)
-  return { events, lines, ended, stop: () => loop[Symbol.asyncDispose]() }
-}
 
 onServer(
   'the user of SECURITY.md who only looks → sees what happens, and writes nothing; a right taken away → an error that says so',
