@@ -153,7 +153,7 @@ void describe('holdfast tree, its parts', () => {
     const began = performance.now()
     const forest = forestOf([...locks].reverse())
     assert.deepEqual(forest.cycles, [])
-    const heads = drawn(forest, NOW, []).filter((line) => / \(lock\), held by /.test(line))
+    const heads = drawn(forest, NOW, []).filter((line) => line.includes(' (lock), held by '))
     assert.equal(heads.length, 10_000)
     assert.ok(performance.now() - began < 20_000)
   })
