@@ -34,11 +34,6 @@ export class NestedWaits {
     return this.#all.size
   }
 
-  has(wait: NestedWait): boolean {
-    for (const one of this.#all.values()) if (one === wait) return true
-    return false
-  }
-
   /** When the oldest began. */
   get oldest(): number {
     let oldest = Infinity

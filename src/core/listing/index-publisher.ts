@@ -1,8 +1,8 @@
-import { EngineError } from '../../errors.js'
 import type { Timer } from '../../base/clock.js'
 import type { PresenceLabel } from '../client/presence-label.js'
 import { coreListingPublish } from '../../lua/scripts.gen.js'
 import { integer } from '../../lua/reply-shape.js'
+import { isRefused } from '../server/error-kinds.js'
 import { LocksToPublish, type LockToPublish, type Sources } from './locks-to-publish.js'
 
 /** ms. How often a client looks at what it holds and waits for, while it does. */
@@ -115,8 +115,7 @@ export class IndexPublisher {
       if (this.#there.size > 0 && now >= this.#heartbeatAt) await this.#write({ gone: [], entries: [] })
     } catch (trouble) {
       this.#unsure = true
-      const refused = trouble instanceof EngineError && trouble.code === 'NOPERM'
-      if (refused) this.#notBefore = now + lease / 3
+      if (isRefused(trouble)) this.#notBefore = now + lease / 3
     }
   }
 

@@ -3,7 +3,7 @@ import type { NestedWait } from '../client/nested-waits.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { numberOf } from '../../keys.js'
 import { LONG } from './locks-to-publish.js'
-import { fitting, shortened, type ToldWait } from './told-waits.js'
+import { holdsToTell, keysToTell, Page, type ToldWait } from './told-waits.js'
 
 /** A wait of this client, and what others are told about it. */
 export interface OwnWait {
@@ -12,6 +12,31 @@ export interface OwnWait {
 }
 
 type Held = readonly [key: string, number: number]
+
+/** What each owner holds until it releases it. */
+class HeldByOwner {
+  readonly #all = new Map<UnitOfWork, Held[]>()
+  readonly #told = new Map<UnitOfWork, readonly Held[]>()
+
+  add(owner: UnitOfWork, hold: Held): void {
+    const held = this.#all.get(owner)
+    if (held === undefined) this.#all.set(owner, [hold])
+    else held.push(hold)
+  }
+
+  has(owner: UnitOfWork): boolean {
+    return this.#all.has(owner)
+  }
+
+  /** What others learn of it: the oldest holds first, because the watchdog changes their order. */
+  toldOf(owner: UnitOfWork): readonly Held[] {
+    const known = this.#told.get(owner)
+    if (known !== undefined) return known
+    const told = holdsToTell([...(this.#all.get(owner) ?? [])].sort(([, one], [, other]) => one - other))
+    this.#told.set(owner, told)
+    return told
+  }
+}
 
 /** The calls of this client that have waited for longer than a second while something is held until they end. */
 export class OwnWaits {
@@ -25,39 +50,53 @@ export class OwnWaits {
     this.#breaks = breaks
   }
 
+  /** A hold may end if one of the calls inside it does. So nothing is told of the holds of an owner that waits in a call of which nothing is told. */
   look(now: number): OwnWait[] {
-    const old = [...this.#runtime.nested.all].filter(({ since }) => since <= now - LONG)
-    if (old.length === 0) return []
-    const held = this.#heldBy(new Set(old.flatMap(({ owners }) => owners())))
-    const waits = old.flatMap((wait) => {
-      const holds = [...new Set(wait.owners())].flatMap((owner) => held.get(owner) ?? [])
-      return holds.length === 0 ? [] : [{ wait, told: this.#told(wait, holds, now) }]
+    const { nested } = this.#runtime
+    if (nested.oldest > now - LONG) return []
+    const all = [...nested.all].sort((one, other) => one.since - other.since)
+    const held = this.#heldBy(new Set(all.flatMap(({ owners }) => owners())))
+    const [page, waits, silent] = [new Page(), [] as (OwnWait & Owned)[], new Set<UnitOfWork>()]
+    for (const wait of all) {
+      const owners = [...new Set(wait.owners())].filter((owner) => held.has(owner))
+      if (owners.length === 0) continue
+      const told = wait.since > now - LONG || page.isFull ? undefined : this.#told(wait, owners, held, now)
+      if (told !== undefined && page.add(told)) waits.push({ wait, told, owners })
+      else for (const owner of owners) silent.add(owner)
+    }
+    return waits.flatMap(({ wait, told, owners }) => {
+      const holds = owners.flatMap((owner) => (silent.has(owner) ? [] : held.toldOf(owner)))
+      return holds.length === 0 ? [] : [{ wait, told: { ...told, holds } }]
     })
-    return fitting(waits)
   }
 
-  /** What each owner holds until it releases it. A fixed lease ends by itself, and with it whatever waits for it. */
-  #heldBy(owners: ReadonlySet<UnitOfWork>): Map<UnitOfWork, Held[]> {
-    const all = new Map<UnitOfWork, Held[]>()
+  /** A fixed lease ends by itself, and with it whatever waits for it. */
+  #heldBy(owners: ReadonlySet<UnitOfWork>): HeldByOwner {
+    const all = new HeldByOwner()
     for (const { owner, over, watched, wire, protocol } of this.#runtime.watchdog.tenures) {
       if (owner === undefined || over || !watched || !owners.has(owner)) continue
       const number = numberOf(wire)
-      if (Number.isNaN(number)) continue
-      const held = all.get(owner)
-      if (held === undefined) all.set(owner, [[protocol.key, number]])
-      else held.push([protocol.key, number])
+      if (!Number.isNaN(number)) all.add(owner, [protocol.key, number])
     }
     return all
   }
 
-  #told(wait: NestedWait, holds: readonly Held[], now: number): ToldWait {
+  #told(wait: NestedWait, owners: readonly UnitOfWork[], held: HeldByOwner, now: number): ToldWait {
     const { lock, number } = wait
     const { name, kind, protocol } = lock
     const since = this.#since.get(wait) ?? Math.round(serverNow(this.#runtime, protocol.key) - (now - wait.since))
     this.#since.set(wait, since)
-    const { key } = protocol
-    return shortened({ number, kind: kind.name, key, name, keys: kind.keys ?? [], since, breaks: this.#breaks, holds })
+    return {
+      ...{ number, kind: kind.name, key: protocol.key, name, since, breaks: this.#breaks },
+      keys: keysToTell(kind.keys ?? []),
+      holds: owners.flatMap((owner) => held.toldOf(owner)),
+    }
   }
+}
+
+interface Owned {
+  /** Those of its owners that hold something. */
+  readonly owners: readonly UnitOfWork[]
 }
 
 /** The time of the server that has this key, as far as it is known, ms. */

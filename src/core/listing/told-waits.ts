@@ -19,11 +19,13 @@ export interface ToldWait {
 
 /** The field with a number that grows with each write. */
 export const BEAT_FIELD = 'beat'
-/** How many waits a client publishes at most, how many holds with each, and how many characters they come to. They must fit into one reply. */
+/** They must fit into one reply: how many waits a client publishes, and how many bytes. A reader stops at 100,000. */
 const MOST = 128
-const MOST_HOLDS = 64
-const MOST_KEYS = 100
-const LONGEST_ALL = 60_000
+const LONGEST_ALL = 90_000
+/** How many holds of one owner, and how many keys of a group; and how many bytes these may have, or the key and the name. */
+const MOST_HOLDS = 1000
+const MOST_KEYS = 1000
+const LONGEST_PART = 20_000
 
 export const textOf = ({ number, kind, key, name, keys, since, breaks, holds }: ToldWait): [string, string] => [
   String(number),
@@ -35,26 +37,41 @@ export const textOf = ({ number, kind, key, name, keys, since, breaks, holds }: 
   }),
 ]
 
-/** As many of the waits as there is room for, the oldest first. */
-export const fitting = <W extends { readonly told: ToldWait }>(waits: readonly W[]): W[] => {
-  let room = LONGEST_ALL
-  return [...waits]
-    .sort((one, other) => one.told.since - other.told.since)
-    .filter(({ told }) => {
-      const size = textOf(told).join('').length
-      const fits = size <= room
-      if (fits) room -= size
-      return fits
-    })
-    .slice(0, MOST)
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+/** The first of them, as far as there is room. */
+const firstOf = <T>(all: readonly T[], most: number): readonly T[] => {
+  let room = LONGEST_PART
+  const end = all.findIndex((one, i) => i === most || (room -= bytesOf(one) + 1) < 0)
+  return end === -1 ? all : all.slice(0, end)
 }
 
-/** As much of a wait as others learn: any part of the holds and keys is enough to find some of the deadlocks, and never shows one that is none. */
-export const shortened = (told: ToldWait): ToldWait => ({
-  ...told,
-  keys: told.keys.slice(0, MOST_KEYS),
-  holds: told.holds.slice(0, MOST_HOLDS),
-})
+/** As many of the holds of one owner as others learn, whichever of its calls waits: others must know of all calls that a hold lasts for. */
+export const holdsToTell = (holds: ToldWait['holds']): ToldWait['holds'] => firstOf(holds, MOST_HOLDS)
+
+/** As many of the keys that a call waits for as others learn: it waits for the holders of each. */
+export const keysToTell = (keys: readonly string[]): readonly string[] => firstOf(keys, MOST_KEYS)
+
+const isTooLong = ({ key, name }: ToldWait): boolean =>
+  key.length + name.length > LONGEST_PART || bytesOf([key, name]) > LONGEST_PART
+
+/** The waits that a client publishes. It ends at the first for which there is no room. */
+export class Page {
+  #waits = MOST
+  #bytes = LONGEST_ALL
+
+  get isFull(): boolean {
+    return this.#waits === 0
+  }
+
+  /** Whether there is room for this wait, too. */
+  add(told: ToldWait): boolean {
+    if (this.isFull || isTooLong(told)) return false
+    this.#bytes -= Buffer.byteLength(textOf(told).join(''))
+    this.#waits = this.#bytes < 0 ? 0 : this.#waits - 1
+    return this.#bytes >= 0
+  }
+}
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0

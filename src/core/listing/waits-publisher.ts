@@ -2,6 +2,7 @@ import type { Runtime } from '../client/runtime.js'
 import { waitsKey } from '../../keys.js'
 import { coreListingPublish } from '../../lua/scripts.gen.js'
 import { integer } from '../../lua/reply-shape.js'
+import { isRefused } from '../server/error-kinds.js'
 import { BEAT_FIELD, textOf, type ToldWait } from './told-waits.js'
 
 /** ms. How long others believe what a client has published: one that is stopped or gone proves nothing. */
@@ -16,6 +17,8 @@ export class WaitsPublisher {
   #beat = 0
   /** It is not known what the server has. */
   #unsure = false
+  /** The server has refused: not before then, on the monotonic clock. */
+  #notBefore = -Infinity
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
@@ -29,6 +32,24 @@ export class WaitsPublisher {
 
   /** Whether something is different from the last time. */
   async write(waits: readonly ToldWait[]): Promise<boolean> {
+    if (this.#runtime.options.clock.monotonic() < this.#notBefore) return false
+    try {
+      return await this.#update(waits)
+    } catch (trouble) {
+      if (isRefused(trouble)) this.#forget()
+      throw trouble
+    }
+  }
+
+  /** The client has no right to these keys, or no longer: what is there expires. */
+  #forget(): void {
+    const { clock, watchdog: lease } = this.#runtime.options
+    this.#there.clear()
+    this.#unsure = false
+    this.#notBefore = clock.monotonic() + lease / 3
+  }
+
+  async #update(waits: readonly ToldWait[]): Promise<boolean> {
     if (this.#unsure) await this.clear()
     if (waits.length === 0 && this.#there.size === 0) return false
     const texts = new Map(waits.map(textOf))
@@ -41,21 +62,22 @@ export class WaitsPublisher {
 
   async #send(texts: ReadonlyMap<string, string>, changed: [string, string][], gone: readonly string[]): Promise<void> {
     this.#unsure = true
-    const size = await this.#publish(gone, changed)
+    // One number for each look at the calls, however often it is written: it proves that there was such a look.
+    const beat = String(++this.#beat)
+    const size = await this.#publish(beat, gone, changed)
     if (size !== texts.size + 1) {
       // It had expired, or another program wrote there.
       await this.clear()
       this.#unsure = true
-      await this.#publish([], [...texts])
+      await this.#publish(beat, [], [...texts])
     }
     this.#there.clear()
     for (const [field, text] of texts) this.#there.set(field, text)
     this.#unsure = false
   }
 
-  #publish(gone: readonly string[], changed: readonly [string, string][]): Promise<number> {
-    const beat = [BEAT_FIELD, String(++this.#beat)]
-    const args = [STAYS, gone.length, ...gone, ...changed.flat(), ...beat] as const
+  #publish(beat: string, gone: readonly string[], changed: readonly [string, string][]): Promise<number> {
+    const args = [STAYS, gone.length, ...gone, ...changed.flat(), BEAT_FIELD, beat] as const
     return this.#runtime.link.run(coreListingPublish, [this.#key], args)
   }
 

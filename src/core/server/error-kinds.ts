@@ -21,6 +21,9 @@ export const isTransient = (trouble: unknown): boolean => trouble instanceof Eng
 /** The server cannot be reached. That concerns all calls, while other trouble may concern one call only. */
 export const isAway = (trouble: unknown): boolean => trouble instanceof EngineError && AWAY.has(trouble.code)
 
+/** The user of the connection may not do this. */
+export const isRefused = (trouble: unknown): boolean => trouble instanceof EngineError && trouble.code === 'NOPERM'
+
 /** The key holds something else. */
 export const isWrongKind = (trouble: unknown): boolean =>
   trouble instanceof EngineError && trouble.code === 'WRONG_KIND'

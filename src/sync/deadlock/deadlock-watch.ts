@@ -7,9 +7,10 @@ import { WaitsPublisher } from '../../core/listing/waits-publisher.js'
 import type { ListHome } from '../listing/listed-lock.js'
 import { VictimClaims } from './victim-claims.js'
 import { Proof } from './proof.js'
-import { deadlockError, describe, lineOf, victimOf } from './description.js'
+import { byVictim, deadlockError, describe, lineOf, victimOf } from './description.js'
 import type { Proven } from './proof.js'
 import { Walk } from './walk.js'
+import type { Cycle } from './wait-graph.js'
 
 /** ms. How often a client looks at its own calls, and tells others that it has, while one of them has waited for a second. */
 const BEAT = 250
@@ -89,7 +90,7 @@ export class DeadlockWatch {
     this.#followsAt = this.#now + FOLLOWS
     const { fresh, proven } = await this.#look(own)
     const all = fresh ? [...proven, ...(await this.#look(this.#own.look(this.#now))).proven] : proven
-    for (const one of all) await this.#found(one)
+    for (const one of [...all].sort(byVictim)) await this.#found(one)
   }
 
   async #look(own: readonly OwnWait[]): Promise<{ readonly proven: readonly Proven[]; readonly fresh: boolean }> {
@@ -99,13 +100,19 @@ export class DeadlockWatch {
   }
 
   async #found({ id, cycle }: Proven): Promise<void> {
-    if (this.#ended) return
+    if (this.#ended || !this.#stands(cycle)) return
     const victim = victimOf(cycle)
-    const ends = victim?.own !== undefined && this.#runtime.nested.has(victim.own) && (await this.#claims.claim(id))
+    const ends = victim?.own !== undefined && (await this.#claims.claim(id))
     if (this.#told.has(id) && !ends) return
     const deadlock = await describe(this.#home, cycle, victim)
     if (!this.#told.has(id)) this.#tell(id, deadlock)
-    if (ends) victim.own.reject(deadlockError(victim, deadlock))
+    if (ends && this.#stands(cycle)) victim.own.reject(deadlockError(victim, deadlock))
+  }
+
+  /** False: a call of this client that was part of it has ended, perhaps as the victim of another cycle. */
+  #stands(cycle: Cycle): boolean {
+    const waits = new Set(this.#runtime.nested.all)
+    return cycle.every(({ wait: { own } }) => own === undefined || waits.has(own))
   }
 
   #tell(id: string, deadlock: Deadlock): void {

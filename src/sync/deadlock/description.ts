@@ -4,6 +4,7 @@ import { serverNow } from '../../core/listing/own-waits.js'
 import { DeadlockError } from '../../errors.js'
 import { plainText, quoted } from '../../plain-text.js'
 import { Labels, type ListHome, nameOf } from '../listing/listed-lock.js'
+import type { Proven } from './proof.js'
 import { claimOf } from './walk.js'
 import type { Cycle, GraphWait } from './wait-graph.js'
 
@@ -15,6 +16,13 @@ export const victimOf = (cycle: Cycle): GraphWait | undefined => {
   let victim: GraphWait | undefined
   for (const { wait } of cycle) if (wait.told.breaks && (victim === undefined || isYounger(wait, victim))) victim = wait
   return victim
+}
+
+/** In the order in which cycles are ended: the oldest victim first. Any other cycle through it has a younger victim, which then need not end. */
+export const byVictim = ({ cycle: one }: Proven, { cycle: other }: Proven): number => {
+  const [first, second] = [victimOf(one), victimOf(other)]
+  if (first === undefined || second === undefined) return Number(first !== undefined) - Number(second !== undefined)
+  return first === second ? 0 : isYounger(first, second) ? 1 : -1
 }
 
 /** Begins with the same call in all clients. */

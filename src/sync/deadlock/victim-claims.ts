@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Runtime } from '../../core/client/runtime.js'
+import { isRefused } from '../../core/server/error-kinds.js'
 import { deadlockKey } from '../../keys.js'
 import { either, integer, just, nil, text } from '../../lua/reply-shape.js'
 
@@ -15,8 +16,15 @@ export class VictimClaims {
     this.#runtime = runtime
   }
 
-  /** Whether this client ends it. Rejects if the server does not say. */
-  async claim(id: string): Promise<boolean> {
+  /** Whether this client ends it. Rejects if the server does not say. A client that may not claim tells others nothing about its calls either, so no other client claims. */
+  claim(id: string): Promise<boolean> {
+    return this.#claim(id).catch((trouble: unknown) => {
+      if (isRefused(trouble)) return true
+      throw trouble
+    })
+  }
+
+  async #claim(id: string): Promise<boolean> {
     const { link, options } = this.#runtime
     const key = this.#runtime.keyOf(deadlockKey(hash('sha1', id, 'hex')))
     const now = options.clock.monotonic()

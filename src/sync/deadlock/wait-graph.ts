@@ -34,12 +34,31 @@ export interface Support {
   readonly text: string
 }
 
+/** The waits that each hold lasts for. */
+export class Resting {
+  readonly #waits = new Map<string, GraphWait[]>()
+
+  add(wait: GraphWait): void {
+    for (const [key, number] of wait.told.holds) {
+      const hold = holdId(key, wait.client, number)
+      const resting = this.#waits.get(hold)
+      if (resting === undefined) this.#waits.set(hold, [wait])
+      // A stranger may have written one hold many times.
+      else if (resting.at(-1) !== wait) resting.push(wait)
+    }
+  }
+
+  on(hold: string): readonly GraphWait[] {
+    return this.#waits.get(hold) ?? []
+  }
+}
+
 /** Which calls wait for which holds, and which holds end only after which calls. */
 export class WaitGraph {
   readonly #waits = new Map<string, GraphWait>()
   /** The holds that each wait is for, all of which must end. */
   readonly #blockers = new Map<GraphWait, readonly string[]>()
-  readonly #resting = new Map<string, GraphWait[]>()
+  readonly #resting = new Resting()
   #stuck: ReadonlySet<GraphWait> | undefined
 
   get size(): number {
@@ -50,12 +69,7 @@ export class WaitGraph {
   add(wait: GraphWait): boolean {
     if (this.#waits.has(wait.id)) return false
     this.#waits.set(wait.id, wait)
-    for (const [key, number] of wait.told.holds) {
-      const hold = holdId(key, wait.client, number)
-      const resting = this.#resting.get(hold)
-      if (resting === undefined) this.#resting.set(hold, [wait])
-      else resting.push(wait)
-    }
+    this.#resting.add(wait)
     return true
   }
 
@@ -78,8 +92,8 @@ export class WaitGraph {
   /** The holds that a wait is for and that cannot end. Of several calls that one hold lasts for, any may be enough for the code to go on. */
   #endless(wait: GraphWait, stuck: ReadonlySet<GraphWait>): readonly string[] {
     return (this.#blockers.get(wait) ?? []).filter((hold) => {
-      const resting = this.#resting.get(hold)
-      return resting?.every((other) => stuck.has(other)) === true
+      const resting = this.#resting.on(hold)
+      return resting.length > 0 && resting.every((other) => stuck.has(other))
     })
   }
 
@@ -107,7 +121,7 @@ export class WaitGraph {
         // Twice through one hold would be two cycles.
         if (path.some((edge) => edge.hold === hold)) continue
         path.push({ wait, hold })
-        for (const next of this.#resting.get(hold) ?? []) {
+        for (const next of this.#resting.on(hold)) {
           if (left.steps-- <= 0 || found.length >= MOST_CYCLES) break
           if (next === start) found.push([...path])
           else if (back.has(next) && !done.has(next) && !onPath.has(next) && path.length < LONGEST) walk(next)
@@ -124,7 +138,7 @@ export class WaitGraph {
     const before = new Map<GraphWait, GraphWait[]>()
     for (const wait of this.stuck)
       for (const hold of this.#endless(wait, this.stuck))
-        for (const next of this.#resting.get(hold) ?? []) before.set(next, [...(before.get(next) ?? []), wait])
+        for (const next of this.#resting.on(hold)) before.set(next, [...(before.get(next) ?? []), wait])
     const leading = new Set([end])
     for (const wait of leading) for (const one of before.get(wait) ?? []) leading.add(one)
     return leading
@@ -134,7 +148,7 @@ export class WaitGraph {
   support(cycle: Cycle): Support {
     const edges = new Map(cycle.map((edge) => [edge.wait, edge.hold]))
     for (const [, hold] of edges)
-      for (const wait of this.#resting.get(hold) ?? []) {
+      for (const wait of this.#resting.on(hold)) {
         const [first] = edges.has(wait) ? [] : this.#endless(wait, this.stuck)
         if (first !== undefined) edges.set(wait, first)
       }

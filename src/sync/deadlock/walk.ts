@@ -1,6 +1,6 @@
 import type { Runtime } from '../../core/client/runtime.js'
 import type { OwnWait } from '../../core/listing/own-waits.js'
-import { NOTHING, type Published } from '../../core/listing/told-waits.js'
+import type { ToldWait } from '../../core/listing/told-waits.js'
 import type { ServerState } from '../../core/protocol/lock-protocol.js'
 import { clientOf, isClientId, numberOf } from '../../keys.js'
 import type { Claim } from '../listing/published-claims.js'
@@ -8,11 +8,12 @@ import { listable } from '../listing/kinds-in-one-row.js'
 import { inspected, type ListHome } from '../listing/listed-lock.js'
 import { publishedBy } from '../listing/published-waits.js'
 import { blockersOf } from './blockers.js'
-import { type GraphWait, holdId, WaitGraph } from './wait-graph.js'
+import { type GraphWait, holdId, Resting, WaitGraph } from './wait-graph.js'
 
-/** How far from its own calls a client looks, how many waits it looks at, and how many of them at a time. */
+/** How far from its own calls a client looks, how many waits and how many clients it looks at, and how many waits at a time. What is beyond counts as able to go on. */
 const DEEPEST = 64
 const MOST = 1000
+const MOST_CLIENTS = 1000
 const AT_ONCE = 32
 
 /** The lock that a wait is for, as `client.list` would ask about it. Undefined: of no kind that can be asked about. */
@@ -23,20 +24,38 @@ export const claimOf = ({ told }: GraphWait): Claim | undefined => {
   return { key: told.key, shown, names, keys, more: false, spells: new Map() }
 }
 
+/** What a client has published, and the number of that write. */
+interface Told {
+  readonly resting: Resting
+  readonly beat: number
+}
+
+const restingOf = (waits: readonly GraphWait[]): Resting => {
+  const resting = new Resting()
+  for (const wait of waits) resting.add(wait)
+  return resting
+}
+
+const graphWait = (client: string, told: ToldWait, own?: GraphWait['own']): GraphWait => ({
+  id: `${client}:${told.number}`,
+  client,
+  told,
+  own,
+})
+
 /** One look along the waits, from those of this client on. What others have published says only where to look: who holds a lock, the server says. */
 export class Walk {
   readonly graph = new WaitGraph()
   readonly #home: ListHome
   readonly #own: readonly GraphWait[]
-  readonly #published = new Map<string, Promise<Published>>()
+  readonly #published = new Map<string, Promise<Told>>()
   readonly #states = new Map<string, Promise<ServerState | undefined>>()
 
   constructor(home: ListHome, own: readonly OwnWait[]) {
     this.#home = home
     const client = this.#runtime.options.id
-    this.#own = own.map(({ wait, told }) => ({ id: `${client}:${told.number}`, client, told, own: wait }))
-    const all = { waits: own.map(({ told }) => told), beat: Infinity }
-    this.#published.set(client, Promise.resolve(all))
+    this.#own = own.map(({ wait, told }) => graphWait(client, told, wait))
+    this.#published.set(client, Promise.resolve({ resting: restingOf(this.#own), beat: Infinity }))
   }
 
   get #runtime(): Runtime {
@@ -49,7 +68,7 @@ export class Walk {
       const next: GraphWait[] = []
       for (let from = 0; from < edge.length; from += AT_ONCE) {
         const found = await Promise.all(edge.slice(from, from + AT_ONCE).map((wait) => this.#follow(wait)))
-        for (const wait of found.flat()) if (this.graph.size < MOST && this.graph.add(wait)) next.push(wait)
+        for (const wait of found.flat()) if (this.graph.add(wait) && this.graph.size <= MOST) next.push(wait)
       }
       edge = next
     }
@@ -57,7 +76,7 @@ export class Walk {
 
   /** The number of the newest write of this client that was read. Only calls of this client need none. */
   async beatOf(client: string): Promise<number> {
-    return (await (this.#published.get(client) ?? NOTHING)).beat
+    return (await this.#published.get(client))?.beat ?? -1
   }
 
   /** The waits that the holders' holds last for. */
@@ -67,13 +86,13 @@ export class Walk {
     const holds = owners.flatMap((owner) => {
       const [client, number] = [clientOf(owner), numberOf(owner)]
       // Redisson's owners have other numbers, and publish nothing.
-      return isClientId(client) && number > 0 ? [{ client, number, id: holdId(wait.told.key, client, number) }] : []
+      return isClientId(client) && number > 0 ? [{ client, id: holdId(wait.told.key, client, number) }] : []
     })
     this.graph.blocked(
       wait,
       holds.map(({ id }) => id),
     )
-    const resting = holds.map(async ({ client, number }) => this.#restingOn(wait.told.key, client, number))
+    const resting = holds.map(async ({ client, id }) => (await this.#publishedBy(client))?.resting.on(id) ?? [])
     return (await Promise.all(resting)).flat()
   }
 
@@ -91,17 +110,17 @@ export class Walk {
     return inspected(this.#home, claim, []).catch(() => undefined)
   }
 
-  async #restingOn(key: string, client: string, number: number): Promise<GraphWait[]> {
-    const own = client === this.#runtime.options.id
-    const { waits } = await this.#publishedBy(client)
-    const resting = waits.filter(({ holds }) => holds.some(([held, by]) => held === key && by === number))
-    if (own) return this.#own.filter(({ told }) => resting.includes(told))
-    return resting.map((told) => ({ id: `${client}:${told.number}`, client, told, own: undefined }))
+  /** Undefined: the client is one too many. */
+  #publishedBy(client: string): Promise<Told> | undefined {
+    const known = this.#published.get(client)
+    if (known !== undefined || this.#published.size >= MOST_CLIENTS) return known
+    const read = this.#read(client)
+    this.#published.set(client, read)
+    return read
   }
 
-  #publishedBy(client: string): Promise<Published> {
-    let published = this.#published.get(client)
-    if (published === undefined) this.#published.set(client, (published = publishedBy(this.#runtime, client)))
-    return published
+  async #read(client: string): Promise<Told> {
+    const { waits, beat } = await publishedBy(this.#runtime, client)
+    return { resting: restingOf(waits.map((told) => graphWait(client, told))), beat }
   }
 }

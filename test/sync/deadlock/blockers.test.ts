@@ -35,10 +35,23 @@ void describe('which holds a wait is for', () => {
     ])
   })
 
+  void test('a reader behind a writer that is dead, or has not asked for three seconds: none', () => {
+    const line = (late: number) => [
+      { owner: `${owner(4, 1)}:write`, deadline: 20_000 - late },
+      { owner: owner(1, 1), deadline: 20_000 },
+    ]
+    const blockers = (late: number): readonly string[] =>
+      blockersOf(wait('readWriteLock.read'), { ttl: 1, holders: [reader(2)], waiting: line(late) })
+    assert.deepEqual(blockers(2999), [owner(2, 7)])
+    assert.deepEqual(blockers(3001), [])
+  })
+
   void test('a client that neither stands in the line nor holds the lock: none, unless the kind has no line', () => {
     const state = { ttl: 1, holders: [{ owner: owner(2, 7), count: 1 }], waiting: [] }
     assert.deepEqual(blockersOf(wait('lock'), state), [])
     assert.deepEqual(blockersOf(wait('lock', 2), state), [owner(2, 7)])
     assert.deepEqual(blockersOf(wait('spinLock'), state), [owner(2, 7)])
+    const lined = { ...state, waiting: [place(owner(3, 1))] }
+    assert.deepEqual(blockersOf(wait('spinLock'), lined), [], 'a spin lock has no line')
   })
 })

@@ -24,7 +24,7 @@ const holding = (locks: readonly Lock[], work: () => Promise<void>): Promise<voi
 }
 
 /** Each member acquires what it holds; then each waits for what it wants. */
-export const startRing = async (town: Town, members: readonly Member[]): Promise<Ring> => {
+export const startRing = async (town: Pick<Town, 'clock' | 'run'>, members: readonly Member[]): Promise<Ring> => {
   const outcomes: Outcome[] = members.map(() => undefined)
   let ready = 0
   let go: () => void = () => undefined

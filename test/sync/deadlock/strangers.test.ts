@@ -86,6 +86,27 @@ void describe('deadlocks and others on the server', () => {
     },
   )
 
+  inTown('the hash is deleted, or gets a field → written again, and one look counts once', async (town) => {
+    const [one, two] = [await town.join(), await town.join()]
+    const hold = await town.run(two.lock('b').acquire())
+    const { ended } = await startRing(town, [{ holds: [one.lock('a')], wants: one.lock('b') }])
+    await town.clock.advance(2100)
+    const key = `holdfast:client:${one.id}:waits`
+    const beat = (): number => Number(town.raw('HGET', key, 'beat'))
+    for (const words of [
+      ['DEL', key],
+      ['HSET', key, '999999', '{}'],
+    ]) {
+      const before = beat()
+      town.raw(...words)
+      await town.clock.advance(250)
+      assert.equal(beat(), before + 1)
+      assert.equal(town.raw('HLEN', key), 2)
+    }
+    await town.run(hold.release())
+    await town.run(ended)
+  })
+
   inTown('names are mapped → told by their names, and no key is written beside the mapped ones', async (town) => {
     const mapName = (name: string): string => `app:${name}`
     const [one, two] = [await town.join({ mapName }), await town.join({ mapName })]
