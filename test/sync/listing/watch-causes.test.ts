@@ -90,6 +90,30 @@ void describe('client.watch: how a hold ended', () => {
     }
   })
 
+  inTown('the same after a hold that was too short to be published → perhaps', async (town) => {
+    const [one, two, three] = [
+      await town.join({ label: 'one' }),
+      await town.join({ label: 'two' }),
+      await town.join({ label: 'three' }),
+    ]
+    const first = await town.run(one.lock('a').acquire())
+    const calls = [two.lock('a').acquire(), one.lock('a').acquire()] as const
+    await town.clock.advance(3000)
+    const watch = watched(three, { pattern: '*' })
+    await town.clock.advance(600)
+    await town.run(first.release())
+    const second = await town.run(calls[0])
+    await town.clock.advance(600)
+    await town.run(second.release())
+    await town.run(calls[1])
+    // By now it has been seen that the second hold has ended.
+    await town.clock.advance(1200)
+    await town.run(three.lock('a').forceRelease())
+    await town.clock.advance(4000)
+    const ends = (await told(town, watch)).filter((line) => line.includes('forced') || line.includes('released'))
+    assert.deepEqual(ends, ['released a one', 'perhaps forced a two', 'forced a one'])
+  })
+
   inTown('no look for longer than clients speak of it → nothing of it is certain, and all is merged', async (town) => {
     const two = await town.join({ label: 'two' })
     const [watcher, driver] = await town.joinInPart({ commandTimeout: 60_000 })
