@@ -2226,7 +2226,7 @@ export const lines = [
     name: 'cli-refused-looks-free',
     breaks: 'a lock that the user may not read is not shown as free',
     file: 'src/sync/listing/listed-lock.ts',
-    from: "if (error.code === 'NOPERM') refusals.push(error)",
+    from: "if (isTransient(error) || error.code === 'NOPERM') refusals.push(error)",
     to: '',
     suites: ['cli/commands/show#may not read'],
   },
