@@ -12,7 +12,9 @@ const names = process.argv[2]?.split(',') ?? ['ada', 'bob', 'cleo']
 const instance = async (name: string): Promise<void> => {
   await using client = await connect({ url, label: name })
   const nightly = client.slots('reports:nightly')
-  const day = new Date(await nightly.now()).toISOString().slice(0, 10)
+  // The UTC day by the server's clock. Rounded to the minute, because an instance whose clock is ahead wakes up a little before midnight.
+  const minute = Math.round((await nightly.now()) / 60_000) * 60_000
+  const day = new Date(minute).toISOString().slice(0, 10)
 
   const result = await nightly.run(day, { retry: 3, lease: 5000 }, async ({ signal, token }) => {
     console.log(`${name}: writing the report`)

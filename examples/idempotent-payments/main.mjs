@@ -27,7 +27,9 @@ const once = fastifyIdempotency({ client, scope: userOf, name: 'payments', requi
 app.post('/payments', { preHandler: once }, async (request, reply) => {
   const { amount } = request.body ?? {}
   if (!Number.isInteger(amount) || amount < 1) return reply.code(400).send({ error: 'amount must be a whole number' })
-  const { id } = book(userOf(request), idempotencyRun(request), amount)
+  const { id, amount: paid } = book(userOf(request), idempotencyRun(request), amount)
+  // Redis had lost the key, so the middleware could not compare the requests.
+  if (paid !== amount) return reply.code(422).send({ error: 'the key belongs to another payment' })
   return reply.code(201).header('location', `/payments/${id}`).send({ id, amount })
 })
 

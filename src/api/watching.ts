@@ -37,7 +37,7 @@ export interface LockEvent {
   readonly certain: boolean
   /** It was so when the watch began. */
   readonly initial?: true | undefined
-  /** More may have happened before this event: the server was away, or your loop was too slow. */
+  /** More may have happened before this event: the server was away, it was not asked about this lock for five seconds, or your loop was too slow. */
   readonly merged?: true | undefined
   /** `forced` only: the id of the client that called `forceRelease`. */
   readonly by?: string | undefined

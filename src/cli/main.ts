@@ -41,7 +41,7 @@ const failed = (error: unknown): number => {
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader is gone (`| head`), so there is nothing left to write.
-  if (error.code === 'EPIPE' || error.code === 'EIO') process.exit(0)
+  if (error.code === 'EPIPE' || error.code === 'EIO') process.exit()
   say(`cannot write the output: ${textOf(error)}`)
   process.exit(EXIT.output)
 })

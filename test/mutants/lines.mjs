@@ -196,7 +196,7 @@ export const lines = [
   {
     name: 'core-ticket-of-any-owner',
     breaks: 'a ticket whose owner is none of a client of ours is refused',
-    file: 'src/client.ts',
+    file: 'src/sync/adopt.ts',
     from: 'if (!isWireOwner(wire, kind.mark))',
     to: 'if (false)',
     suites: ['core/hold/forged-tickets'],
@@ -204,9 +204,9 @@ export const lines = [
   {
     name: 'core-ticket-while-it-drains',
     breaks: 'who drains adopts nothing',
-    file: 'src/client.ts',
-    from: 'this.#runtime.checkTakes(name)',
-    to: 'this.#runtime.checkOpen(name)',
+    file: 'src/sync/adopt.ts',
+    from: 'runtime.checkTakes(name)',
+    to: 'runtime.checkOpen(name)',
     suites: ['core/hold/forged-tickets#drains'],
   },
   {
@@ -1233,8 +1233,8 @@ export const lines = [
     name: 'http-open-when-closed',
     breaks: '`whenAway: closed` refuses while the server is away',
     file: 'src/http/rate-limit.ts',
-    from: "whenAway === 'open' ? undefined",
-    to: "whenAway !== 'none' ? undefined",
+    from: "whenAway === 'open'\n",
+    to: 'whenAway !== undefined\n',
     suites: ['http/rate-limit'],
   },
   {
@@ -2226,7 +2226,7 @@ export const lines = [
     name: 'cli-refused-looks-free',
     breaks: 'a lock that the user may not read is not shown as free',
     file: 'src/sync/listing/listed-lock.ts',
-    from: "if (error.code === 'NOPERM') refusals.push(error)",
+    from: "if (isTransient(error) || error.code === 'NOPERM') refusals.push(error)",
     to: '',
     suites: ['cli/commands/show#may not read'],
   },

@@ -92,7 +92,9 @@ for (const version of VERSIONS) {
     assert.deepEqual(firesOf(ended), firesOf(begun))
     assert.deepEqual(crew.of('error'), [])
   })
+}
 
+for (const version of VERSIONS.slice(1)) {
   onServer(`node-cron, ${version}: killed in the middle → that fire never again, the next ones run`, async (broken) => {
     const crew = new Crew(broken, version)
     for (let i = 0; i < 3; i++) await crew.start()

@@ -7,7 +7,7 @@ export const isCounter = (key: string): boolean => key.startsWith('redisson_lock
 export const isTurn = (key: string): boolean => /^holdfast_(?:line|keyed|rwlock|permits|expirable)_turn:/.test(key)
 
 /** Who has released a lock by force: it expires within ten seconds. */
-const isForceNote = (key: string): boolean => /holdfast:client:forced:/.test(key)
+const isForceNote = (key: string): boolean => key.includes('holdfast:client:forced:')
 
 /** What may still be there after every client has closed. */
 export const mayStay = (key: string): boolean => isCounter(key) || isTurn(key) || isForceNote(key)

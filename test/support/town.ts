@@ -2,12 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, connect, type ClientOptions, type ListedLock, type ListOptions } from 'holdfast'
 import { type VirtualClock, virtualClock } from 'holdfast/testing'
+import { start } from '#src/client.js'
+import { settle } from '#src/config/settings.js'
 import { openMemoryServer } from '#src/engine/memory/registry.js'
+import { PartialDriver } from './partial-driver.js'
 
 /** Some clients of one embedded server, in virtual time. */
 export interface Town {
   readonly clock: VirtualClock
   join(options?: ClientOptions): Promise<Client>
+  /** A client of the same server on a connection that can be broken in part. */
+  joinInPart(options?: ClientOptions): Promise<readonly [Client, PartialDriver]>
   run<T>(promise: Promise<T>): Promise<T>
   list(client: Client, options?: ListOptions): Promise<ListedLock[]>
   raw(...words: readonly string[]): unknown
@@ -34,13 +39,19 @@ export const inTown = (name: string, body: (town: Town) => Promise<void>): void 
       clients.push(client)
       return client
     }
+    const joinInPart = async (options: ClientOptions = {}): Promise<readonly [Client, PartialDriver]> => {
+      const driver = new PartialDriver(server)
+      const client = await run(start(settle({ url: `memory:${id}`, clock, ...options }, {}), driver))
+      clients.push(client)
+      return [client, driver]
+    }
     const all = async (client: Client, options?: ListOptions): Promise<ListedLock[]> => {
       const rows: ListedLock[] = []
       for await (const row of client.list(options)) rows.push(row)
       return rows
     }
     const raw = (...words: readonly string[]): unknown => server.execute([...words])
-    await body({ clock, join, run, raw, list: (client, options) => run(all(client, options)) })
+    await body({ clock, join, joinInPart, run, raw, list: (client, options) => run(all(client, options)) })
     for (const client of clients) await run(client.close())
     await clock.advance(120_000)
     assert.deepEqual(raw('KEYS', '*'), [])

@@ -74,7 +74,7 @@ void test('the guide’s Trust → names what cannot be noticed in time, and wha
   const guide = readFileSync(new URL('../../../docs/guide.md', import.meta.url), 'utf8')
   const trust = guide.slice(guide.indexOf('\n## Trust\n'), guide.indexOf('\n## ', guide.indexOf('\n## Trust\n') + 1))
   for (const said of [
-    /\*\*The process stands still\*\*.*paused/s,
+    /\*\*The process is paused\*\*.*virtual machine that was paused/s,
     /\*\*The server's wall clock steps\.\*\*.*forward.*back/s,
     /\*\*A process image is cloned\*\*/,
     /\*\*A release by force, or a deleted key\*\*.*handed over within the process/s,

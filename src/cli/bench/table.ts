@@ -9,8 +9,8 @@ const lineOf = (title: string, cells: readonly string[]): string =>
 
 export const HEAD = lineOf('', ['per second', 'median', 'p99', 'server', 'client'])
 
-const milliseconds = (ms: number): string => `${ms < 10 ? ms.toFixed(2) : ms.toFixed(1)} ms`
-const microseconds = (us: number | undefined): string => (us === undefined ? '-' : `${us.toFixed(us < 10 ? 1 : 0)} µs`)
+const milliseconds = (ms: number): string => (Number.isNaN(ms) ? '-' : `${ms < 10 ? ms.toFixed(2) : ms.toFixed(1)} ms`)
+const microseconds = (us = NaN): string => (Number.isFinite(us) ? `${us.toFixed(us < 10 ? 1 : 0)} µs` : '-')
 
 export const rowLine = ({ title }: Row, { perSecond, median, p99, serverCpu, clientCpu }: Figures): string =>
   lineOf(title, [

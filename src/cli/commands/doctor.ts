@@ -1,3 +1,4 @@
+import { LONGEST_TIMEOUT } from '../../check-options.js'
 import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, leadsToMemory, sameServer, withClient } from '../connection.js'
 import { CODES, codesHelp, codesIn } from '../doctor/codes.js'
@@ -62,6 +63,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   if (positionals.length > 0) throw new UsageError('doctor takes no arguments, only options')
   const ignored = codesIn(values.ignore)
   const within = durationOf(values.within, '--within')
+  if (within > LONGEST_TIMEOUT) throw new UsageError('--within must be at most 24d')
   if (values.user === '') throw new UsageError('--user must not be empty')
   if (leadsToMemory(values, process.env)) {
     say(NO_SERVER)
@@ -70,7 +72,9 @@ export const run = async (args: readonly string[]): Promise<number> => {
   return withClient(connectionOf(values, process.env), async (client) => {
     const search = { scan: values.scan, within, server: sameServer(values) }
     const report = await examine(client, search, values.user)
+    // Also if the reader of the output leaves early.
+    process.exitCode = report.findings.some(({ code }) => !ignored.has(code)) ? 1 : 0
     print(values.json ? jsonLines(report, ignored) : textLines(report, ignored, values.quiet))
-    return report.findings.some(({ code }) => !ignored.has(code)) ? 1 : 0
+    return process.exitCode
   })
 }

@@ -15,7 +15,11 @@ import { asUsage, parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
   dot: { type: 'boolean', default: false, help: 'a graph for dot, of Graphviz' },
-  json: { type: 'boolean', default: false, help: 'one JSON object a line: each lock that calls wait for, then each deadlock' },
+  json: {
+    type: 'boolean',
+    default: false,
+    help: 'one JSON object a line: each lock that calls wait for, then each deadlock',
+  },
   ...CONNECTION,
 } as const
 

@@ -68,9 +68,10 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parse({ args: [...args], allowPositionals: true, options: OPTIONS })
   const what = whatOf(positionals)
   const kind = kindOf(values.kind)
-  const interruption = new Interruption()
-  try {
-    return await withClient(connectionOf(values, process.env), async (client) => {
+  return withClient(connectionOf(values, process.env), async (client) => {
+    // Before this, a signal simply ends the process.
+    const interruption = new Interruption()
+    try {
       const events = eventsOf(client, what, { kind, signal: interruption.signal })
       if (process.stderr.isTTY) say('watching; Ctrl-C ends it')
       for await (const event of events) {
@@ -78,10 +79,10 @@ export const run = async (args: readonly string[]): Promise<number> => {
         await write(`${lineOf(event, values.json || !process.stdout.isTTY)}\n`, interruption.signal)
       }
       return interruption.code
-    })
-  } finally {
-    interruption.end()
-  }
+    } finally {
+      interruption.end()
+    }
+  })
 }
 
 /** Ends with the interruption, instead of throwing it. */

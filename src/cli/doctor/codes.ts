@@ -117,7 +117,7 @@ const FAULTS = {
   },
   'dead-holder': {
     help: 'a dead client holds a lock for long',
-    why: 'Nobody else gets the lock until the lease is over. The client has shown no sign of life for a lease: it has ended, stands still, or is cut off. Or it has detached the hold, and nobody has adopted it.',
+    why: 'Nobody else gets the lock until the lease is over. The client has shown no sign of life for a lease: it has ended, is paused, or is cut off. Or it has detached the hold, and nobody has adopted it.',
     todo: 'Make sure that the process has ended. Then release the lock:',
     see: FREE,
   },

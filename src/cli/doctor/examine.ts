@@ -45,7 +45,7 @@ export const examine = async (
   const findings = [
     ...clientFaults(probe),
     ...servers.flatMap(({ server }) => serverFaults(server, probe)),
-    ...servers.flatMap(({ server, rights }) => rightsFaults(rights, server, probe)),
+    ...servers.flatMap(({ server, rights }) => rightsFaults(rights, server, probe, user)),
     ...locks.findings,
   ]
   return { address: probe.address, servers, locks, findings }

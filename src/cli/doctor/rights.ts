@@ -124,13 +124,17 @@ const tested = async (probe: Probe, node: Node, user: string): Promise<Rights> =
   return { user, level, missing, someNames: [...verdicts.values()].includes('not there'), unlabelled: label !== 'yes' }
 }
 
-/** What is wrong with the rights of a user. */
+/** What is wrong with the rights of a user. `asked`: the one who was asked for by name. */
 export const rightsFaults = (
   rights: Rights | Untested,
   { name: about, cli }: Server,
   probe: Probe,
+  asked: string | undefined,
 ): readonly Finding[] => {
-  if ('why' in rights) return []
+  if ('why' in rights)
+    return asked === undefined
+      ? []
+      : [{ code: 'unseen', about, what: `the rights of ${quoted(asked)} were not tested: ${rights.why}` }]
   const { user, level, missing, unlabelled } = rights
   const allow = (rules: string): readonly string[] => [`${cli} ACL SETUSER ${shellWord(user)} ${rules}`]
   const lacking: Finding = {

@@ -35,10 +35,17 @@ export interface Server {
 /** `host:port`, also of IPv6. */
 const HOST_PORT = /^\[?(.+?)\]?:(\d+)$/
 
-const cliOf = (address: string, node: Node): string => {
+/** How redis-cli reaches the server. If that is not known, a host to fill in: without one, the command would change the server of this machine. */
+export const cliOf = (address: string, node: Node): string => {
+  const tls = /^(?:redis|valkey)s\b/.test(address) ? ' --tls' : ''
   const [, host, port] = HOST_PORT.exec(node ?? '') ?? []
-  if (host !== undefined && port !== undefined) return `redis-cli -h ${shellWord(host)} -p ${port}`
-  return /^rediss?:/.test(address) ? `redis-cli -u ${shellWord(address)}` : 'redis-cli'
+  if (host !== undefined && port !== undefined) return `redis-cli -h ${shellWord(host)} -p ${port}${tls}`
+  const socket = /^redis\+unix:\/\/(\/[^?]+)/.exec(address)?.[1]
+  if (socket !== undefined) return `redis-cli -s ${shellWord(socket)}`
+  // redis-cli does not know valkey: URLs.
+  const single = /^(?:redis|valkey)(s?:.*)$/.exec(address)?.[1]
+  if (single !== undefined) return `redis-cli -u ${shellWord(`redis${single}`)}`
+  return `redis-cli -h 'HOST OF THE MASTER'${tls}`
 }
 
 /** Nobody answered, or it is the connection that was refused: then there is nothing to examine. */

@@ -47,20 +47,24 @@ const leaseOf = ({ remaining }: ListedLock): readonly string[] => {
     : [`ends in ${spanOf(remaining)}, unless it is renewed`]
 }
 
-/** The command that releases what this owner holds. */
-export const commandFor = ({ name }: ListedLock, owner: string, server: readonly string[]): string =>
-  ['holdfast', 'unlock', ...server, '--owner', owner, ...(name.startsWith('-') ? ['--'] : []), name]
-    .map(shellWord)
-    .join(' ')
+/** Between the parts of a command: makes short lines of it, which a shell still reads as one command. */
+export const SHORT_LINES = ' \\\n    '
 
-const advice = (lock: ListedLock, server: readonly string[]): readonly string[] => {
+/** The command that releases what this owner holds. */
+export const commandFor = ({ name }: ListedLock, owner: string, server: readonly string[], glue = ' '): string =>
+  [['holdfast', 'unlock'], server, ['--owner', owner], [...(name.startsWith('-') ? ['--'] : []), name]]
+    .filter((part) => part.length > 0)
+    .map((part) => part.map(shellWord).join(' '))
+    .join(glue)
+
+const advice = (lock: ListedLock, server: readonly string[], glue?: string): readonly string[] => {
   const { holders, remaining } = lock
   if (holders.length === 0) return []
   const wait =
     remaining === Infinity
       ? 'It stays locked until somebody releases it:'
       : 'A lock holder that is alive renews its lease. If its process has ended, the lock is free when the lease is over. To release it now:'
-  const shown = holders.slice(0, SHOWN).map(({ owner }) => `  ${commandFor(lock, owner, server)}`)
+  const shown = holders.slice(0, SHOWN).flatMap(({ owner }) => `  ${commandFor(lock, owner, server, glue)}`.split('\n'))
   return [
     '',
     ...wrapped(wait, WIDTH),
@@ -70,7 +74,12 @@ const advice = (lock: ListedLock, server: readonly string[]): readonly string[] 
 }
 
 /** Everything that is known of a lock, for people. `now`: the server's time. `server`: the options that lead to it. */
-export const described = (lock: ListedLock, now: number, server: readonly string[]): readonly string[] => {
+export const described = (
+  lock: ListedLock,
+  now: number,
+  server: readonly string[],
+  glue?: string,
+): readonly string[] => {
   const { name, key, kind, holders, waiting: line, more, token } = lock
   const held = holders.flatMap((holder) => [
     holding(holder, now),
@@ -86,6 +95,6 @@ export const described = (lock: ListedLock, now: number, server: readonly string
     ...section('token', token === undefined ? [] : [String(token)]),
     ...section('waiting', places.length === 0 ? ['nobody'] : places),
     ...(more === true ? section('', ['… and others, which are not shown']) : []),
-    ...advice(lock, server),
+    ...advice(lock, server, glue),
   ]
 }

@@ -31,7 +31,7 @@ export const OPTIONS = {
   timezone: {
     type: 'string',
     value: 'ZONE',
-    help: 'the time zone in which --slot day begins, such as Europe/Berlin (default: UTC)',
+    help: 'for --slot day: the time zone of the crontab, such as Europe/Berlin',
   },
   retry: {
     type: 'string',

@@ -51,6 +51,10 @@ interface Wanted {
   readonly timezone?: string | undefined
 }
 
+/** As texts, these would run once, and not again while the server remembers it. */
+const LIKE_A_PERIOD =
+  /^(?:\d+(?:\.\d+)?\s*(?:ms|s|m|h|d|w)|(?:minute|hour|day|night|week|month|year)s?|(?:minute|hour|night|week|month|year)ly|daily)$/i
+
 /** What `--slot`, `--every` and `--timezone` say. `period`: ms. */
 export interface Slotted {
   readonly slotAt: SlotAt
@@ -70,8 +74,15 @@ export const slottedOf = ({ slot, every, timezone }: Wanted): Slotted => {
     case 'hour':
       return periodOf(60 * MINUTE)
     case 'day':
-      return { slotAt: dayAt(timezone ?? 'UTC'), period: DAY }
+      // A day of UTC may have two nights of the crontab's zone when its clock changes, and the second would be skipped.
+      if (timezone === undefined)
+        throw new UsageError('--slot day needs --timezone: that of the crontab, such as Europe/Berlin or UTC')
+      return { slotAt: dayAt(timezone), period: DAY }
     default:
+      if (LIKE_A_PERIOD.test(slot))
+        throw new UsageError(
+          `--slot "${plainText(slot)}" would be the same slot for ever; write minute, hour or day, or --every 5m`,
+        )
       return { slotAt: () => slot, period: 0 }
   }
 }

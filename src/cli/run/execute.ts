@@ -119,7 +119,10 @@ const untilOver = async ({ options, signals, guardian }: Run, begun: Begun): Pro
   signals.ignore()
   // The ids may belong to other processes soon.
   await guardian.end()
-  return lost ? reportLoss(ended, grip) : { code: codeOfCommand(ended), done: ended.signal === null }
+  const code = codeOfCommand(ended)
+  // If it could not be executed here, perhaps it can elsewhere.
+  const began = code !== EXIT.cannotExecute && code !== EXIT.notFound
+  return lost ? reportLoss(ended, grip) : { code, done: ended.signal === null && began }
 }
 
 const keeperOf = ({ options, guardian }: Run, grip: Grip, processes: Processes): EndOnLoss => {

@@ -1,7 +1,7 @@
 import type { ListedLock } from '../../api/listing.js'
 import { plainMessage, plainText } from '../../plain-text.js'
 import { cellsOf, columnsOf, type Title } from '../locks/columns.js'
-import { described } from '../locks/describe.js'
+import { described, SHORT_LINES } from '../locks/describe.js'
 import type { Row, Span } from '../text/styled-row.js'
 import { spanOf } from '../text/time-span.js'
 import { tableOf } from '../text/table.js'
@@ -119,7 +119,9 @@ const KEYS = ' q quit  / filter  s sort  r reverse  b blocked  Enter show  ? hel
 
 const pageOf = (title: string, lines: readonly string[], { columns, rows }: Size): readonly Row[] => {
   const room = Math.max(0, rows - 3)
-  const cut = lines.length > room ? [...lines.slice(0, room - 1), '…'] : lines
+  // What stands behind the last blank line says what to do.
+  const tail = Math.min(lines.length - Math.max(0, lines.lastIndexOf('')), room - 2)
+  const cut = lines.length > room ? [...lines.slice(0, room - 1 - tail), '…', ...lines.slice(-tail)] : lines
   const filled = [...cut, ...Array.from({ length: room - cut.length }, () => '')]
   return [
     line(` ${title}`, columns, 'strong'),
@@ -154,7 +156,9 @@ export const frame = (snapshot: Snapshot, view: View, size: Size, server: readon
     // The selected lock may be gone, and another one must not be shown in its place.
     const shown = snapshot.locks.find((one) => idOf(one) === view.selected)
     const lines =
-      shown === undefined ? ['It is neither held nor waited for any more.'] : described(shown, snapshot.now, server)
+      shown === undefined
+        ? ['It is neither held nor waited for any more.']
+        : described(shown, snapshot.now, server, SHORT_LINES)
     return pageOf('One lock', lines, size)
   }
   return [

@@ -98,10 +98,28 @@ class StuckHolds {
     this.#locks = locks
     const waiting = locks.holds.filter(({ holder }) => holder.waitsFor !== undefined)
     this.#stuck = new Map(waiting.map((hold) => [hold.holder, hold]))
-    for (let before = -1; before !== this.#stuck.size;) {
-      before = this.#stuck.size
-      for (const { holder } of this.#stuck.values()) if (!this.#isStuck(holder)) this.#stuck.delete(holder)
+    const behind = this.#behind()
+    const unsure = [...this.#stuck.keys()]
+    // Whoever waits for one that can go on is looked at again: the list grows.
+    for (const holder of unsure) {
+      if (!this.#stuck.has(holder) || this.#isStuck(holder)) continue
+      this.#stuck.delete(holder)
+      unsure.push(...(behind.get(holder) ?? []))
     }
+  }
+
+  /** By a holder: those who wait for it. */
+  #behind(): ReadonlyMap<ListedHolder, readonly ListedHolder[]> {
+    const behind = new Map<ListedHolder, ListedHolder[]>()
+    for (const { holder } of this.#stuck.values())
+      for (const blocker of (holder.waitsFor ?? []).flatMap((wait) => this.#blockersOf(wait)))
+        behind.set(blocker, [...(behind.get(blocker) ?? []), holder])
+    return behind
+  }
+
+  #blockersOf(wait: ListedWait): readonly ListedHolder[] {
+    const lock = this.#locks.wanted(wait)
+    return lock === undefined ? [] : blockersOf(wait, lock)
   }
 
   /** Of several calls that one hold lasts for, any may be enough for the code to go on. */
@@ -110,9 +128,9 @@ class StuckHolds {
   }
 
   #stuckBlocker(wait: ListedWait): Hold | undefined {
-    const lock = this.#locks.wanted(wait)
-    const blockers = lock === undefined ? [] : blockersOf(wait, lock)
-    return blockers.map((holder) => this.#stuck.get(holder)).find((hold) => hold !== undefined)
+    return this.#blockersOf(wait)
+      .map((holder) => this.#stuck.get(holder))
+      .find((hold) => hold !== undefined)
   }
 
   cycles(): readonly Cycle[] {

@@ -7,8 +7,8 @@ import { LocksToPublish, type LockToPublish, type Sources } from './locks-to-pub
 
 /** ms. How often a client looks at what it holds and waits for, while it does. */
 const TICK = 500
-/** ms. An entry of a wait stays this long after the wait: where many wait, the next one comes soon. */
-const SETTLES = 5000
+/** ms. An entry of a wait stays this long after the wait: where many wait, the next one comes soon. It also says for this long that somebody else has ended a hold. */
+export const SETTLES = 5000
 /** How many entries one script writes. */
 const BATCH = 500
 

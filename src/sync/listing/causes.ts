@@ -1,15 +1,20 @@
 import type { LockEvent } from '../../api/watching.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { FORCED_BY, FORCED_STAYS } from '../../core/listing/force-note.js'
+import { SETTLES } from '../../core/listing/index-publisher.js'
 import { forcedKey, indexKey, isClientId, numberOf, registerKey } from '../../keys.js'
 import { listingSaid } from '../../lua/scripts.gen.js'
 import { isTransient } from '../../core/server/error-kinds.js'
 import { anything } from '../../lua/reply-shape.js'
 import { readEntry } from './published-claims.js'
-import type { Person } from './people.js'
+import { excludesOthers, type Person } from './people.js'
 
 /** ms. By then a client has published that it has released something. */
 const PUBLISHED = 1500
+/** ms. A release by force may be seen this much sooner than the note of it. */
+const NOTED = 100
+/** ms. If a lock could not be looked at for longer, no client says any more what happened to its holds in the meantime. */
+export const GAP = SETTLES
 
 /** A hold that has ended between two looks. */
 export interface Ended {
@@ -29,6 +34,22 @@ export type Cause = Pick<LockEvent, 'certain' | 'by'> & { readonly type: 'releas
 const RELEASED: Cause = { type: 'released', certain: true }
 const PERHAPS_RELEASED: Cause = { type: 'released', certain: false }
 const DELETED: Cause = { type: 'deleted', certain: true }
+/** Its client may have released it, and been stopped before it published that. */
+const PERHAPS_DELETED: Cause = { type: 'deleted', certain: false }
+
+/** A client has released a lock by force. It says of which key, and not which holds of it. */
+export interface Note {
+  readonly by: string
+  /** When it was written, on the monotonic clock. */
+  readonly at: number
+}
+
+/** `told`: what its client says. Undefined: it is not known yet. */
+const causeOf = (ended: Ended, told: Cause | undefined, note: Note | undefined, late: boolean): Cause | undefined => {
+  if (note === undefined || note.at < ended.before || told === RELEASED) return told
+  const certain = !late && excludesOthers(ended.person) && note.at <= ended.noticed + NOTED
+  return certain || told !== undefined ? { type: 'forced', certain, by: note.by } : undefined
+}
 
 /** Finds out why holds have ended. What clients say is only used to tell that, and never whether they have. */
 export class Causes {
@@ -39,26 +60,26 @@ export class Causes {
   }
 
   /** Undefined: it is not known yet. */
-  async of(ended: Ended): Promise<Cause | undefined> {
+  async of(ended: Ended, note: Promise<Note | undefined>): Promise<Cause | undefined> {
+    const late = this.#now - ended.before > GAP
     try {
-      return (await this.#forced(ended)) ?? (await this.#told(ended))
+      return causeOf(ended, await this.#told(ended, late), await note, late)
     } catch (error) {
-      if (isTransient(error)) throw error
-      return PERHAPS_RELEASED
+      // By then there is no note any more.
+      return isTransient(error) && this.#now - ended.noticed < FORCED_STAYS ? undefined : PERHAPS_RELEASED
     }
   }
 
-  async #forced({ key, before }: Ended): Promise<Cause | undefined> {
+  async noteOf(key: string): Promise<Note | undefined> {
     const note = this.#keyOf(forcedKey(key))
     if (note === undefined) return undefined
     const [left, [by = '']] = await this.#runtime.link.run(listingSaid, [note], [FORCED_BY])
-    const age = FORCED_STAYS - left
-    const fits = left > 0 && age >= 0 && age <= this.#now - before
-    return fits && isClientId(by) ? { type: 'forced', certain: true, by } : undefined
+    const fits = left > 0 && left <= FORCED_STAYS && isClientId(by)
+    return fits ? { by, at: this.#now - (FORCED_STAYS - left) } : undefined
   }
 
   /** What its client says. */
-  async #told(ended: Ended): Promise<Cause | undefined> {
+  async #told(ended: Ended, late: boolean): Promise<Cause | undefined> {
     const { person, fields, noticed } = ended
     const index = isClientId(person.client) ? this.#keyOf(indexKey(person.client)) : undefined
     if (index === undefined) return PERHAPS_RELEASED
@@ -68,9 +89,9 @@ export class Causes {
     if (said.some((entry) => entry?.lost === number)) return DELETED
     if (said.some((entry) => entry?.holds?.[0] === number)) {
       ended.published = true
-      return this.#now - noticed >= PUBLISHED ? DELETED : undefined
+      return this.#now - noticed >= PUBLISHED ? PERHAPS_DELETED : undefined
     }
-    if (!ended.published) return PERHAPS_RELEASED
+    if (!ended.published || late) return PERHAPS_RELEASED
     // It publishes nothing any more: because it holds nothing, or because the server has lost that as well.
     return left !== -2 || (await this.#isThere(person.client)) ? RELEASED : PERHAPS_RELEASED
   }

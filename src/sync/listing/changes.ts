@@ -1,4 +1,4 @@
-import type { People, Person } from './people.js'
+import { excludesOthers, type People, type Person } from './people.js'
 
 /** One difference between two looks at a lock. */
 export interface Change {
@@ -17,8 +17,7 @@ const sameOwners = (one: Some, other: Some): boolean =>
   one.size === other.size && [...one.keys()].every((owner) => other.has(owner))
 
 /** Whether nobody else can have held the lock between two looks that both found these holders. */
-const excludes = (holders: Some): boolean =>
-  [...holders.values()].some(({ mode, keys }) => mode !== 'read' && keys === undefined)
+const excludes = (holders: Some): boolean => [...holders.values()].some(excludesOthers)
 
 /** What happened between two looks, in an order in which it can have happened: nobody is granted what another still holds. */
 export const changesOf = (before: People, after: People): readonly Change[] => {
@@ -26,12 +25,14 @@ export const changesOf = (before: People, after: People): readonly Change[] => {
   const ended = after.more && !excludes(before.holders) ? [] : missing(before.holders, after.holders)
   const left = after.more ? [] : missing(before.waiting, after.waiting, after.holders)
   const steady = sameOwners(before.holders, after.holders) && excludes(after.holders)
-  const changes = (type: Change['type'], people: readonly Person[], certain = true): Change[] =>
-    people.map((person) => ({ type, person, certain }))
+  // A client passes a hold on to its next caller without the server: that holds it under the name that the first one had there.
+  const clients = new Set([...after.holders.values()].map(({ client }) => client))
+  const changes = (type: Change['type'], people: readonly Person[], certain = (_: Person) => true): Change[] =>
+    people.map((person) => ({ type, person, certain: certain(person) }))
   return [
     ...changes('ended', ended),
     // A place that left may have held the lock in the meantime.
-    ...changes('gave up', left, steady),
+    ...changes('gave up', left, ({ client }) => steady && !clients.has(client)),
     ...changes('granted', missing(after.holders, before.holders)),
     ...changes('waiting', missing(after.waiting, before.waiting, before.holders)),
   ]

@@ -64,8 +64,9 @@ export class EventQueue<T> {
 
   #take(): T {
     const item = this.#items[this.#first++] as T
-    if (this.#first === this.#items.length) {
-      this.#items = []
+    // Not at each item: that would copy the others each time.
+    if (this.#first * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#first)
       this.#first = 0
     }
     // Not at each item: a reader that is only just too slow must not make it look for each one.

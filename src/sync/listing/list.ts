@@ -10,6 +10,7 @@ import {
   OPTIONS,
   show,
 } from '../../check-options.js'
+import { isTransient } from '../../core/server/error-kinds.js'
 import type { EngineError } from '../../errors.js'
 import { type Claim, PublishedClaims } from './published-claims.js'
 import { listable } from './kinds-in-one-row.js'
@@ -72,12 +73,13 @@ async function* rows(
     found = true
     yield row
   }
-  // A list leaves out what this user may not read. A lock that was asked for by its name would look free.
-  if (name !== undefined && !found && refusals[0] !== undefined) throw refusals[0]
+  // A list leaves out what cannot be read. If that is everything, or a lock that was asked for by its name, it would look free.
+  const [refused] = refusals
+  if (refused !== undefined && !found && (name !== undefined || isTransient(refused))) throw refused
   return undefined
 }
 
-/** `refusals` gets the error for a lock that this user may not read. */
+/** `refusals` gets the error for a lock that cannot be read. */
 const rowFor = async (
   home: ListHome,
   claim: Claim,

@@ -3,10 +3,11 @@ import { clientsIn, lockStateOf } from '../../core/gate/lock-state.js'
 import type { LockHome } from '../../core/gate/gated-lock.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
+import { isTransient } from '../../core/server/error-kinds.js'
 import { SHOWN, type ServerState } from '../../core/protocol/lock-protocol.js'
 import type { EngineError } from '../../errors.js'
 import { numberOf } from '../../keys.js'
-import { type Claim, isLeftOut, type Spell } from './published-claims.js'
+import { type Claim, isLeftOut, isPartAway, type Spell } from './published-claims.js'
 import { inspectorOf } from './kinds-in-one-row.js'
 
 /** What listing needs from its client. */
@@ -43,7 +44,7 @@ export const nameIn = ({ runtime }: ListHome, key: string, names: Iterable<strin
 const aged = (owner: string, spell: Spell | undefined): Aged =>
   spell?.[0] === numberOf(owner) ? { since: spell[1] } : {}
 
-/** Asks the server about a lock. Undefined: it is neither held nor waited for, is of another kind, or may not be read. */
+/** Asks the server about a lock. Undefined: it is neither held nor waited for, is of another kind, or cannot be read; `refusals` gets the error that says so. */
 export const inspected = async (
   home: ListHome,
   claim: Claim,
@@ -55,8 +56,8 @@ export const inspected = async (
     const state = await kind.protocol(new NamedRunner(home.runtime, claim.key), claim.key).inspect()
     return state.holders.length > 0 || (state.waiting ?? []).length > 0 ? state : undefined
   } catch (error) {
-    if (!isLeftOut(error)) throw error
-    if (error.code === 'NOPERM') refusals.push(error)
+    if (!isPartAway(home.runtime, error) && !isLeftOut(error)) throw error
+    if (isTransient(error) || error.code === 'NOPERM') refusals.push(error)
     return undefined
   }
 }

@@ -1,11 +1,10 @@
 import type { LockEvent } from '../../api/watching.js'
-import type { Runtime } from '../../core/client/runtime.js'
 import { EngineError } from '../../errors.js'
 import { numberOf } from '../../keys.js'
 import { text, tuple } from '../../lua/reply-shape.js'
-import { Causes, type Ended } from './causes.js'
+import { Causes, type Ended, GAP, type Note } from './causes.js'
 import { type Change, changesOf } from './changes.js'
-import type { Spell } from './published-claims.js'
+import { isPartAway, type Spell } from './published-claims.js'
 import { keepKnown, type People, type Person } from './people.js'
 import { Labels, type ListHome } from './listed-lock.js'
 import type { News, Target } from './targets.js'
@@ -23,33 +22,28 @@ export interface Round {
 interface Look {
   /** The server's time after it. */
   readonly at: number
-  /** The monotonic clock before it. */
-  readonly mono: number
+  /** The monotonic clock before it, and after it. */
+  readonly began: number
+  readonly done: number
   readonly labels: Labels
   readonly round: Round
 }
 
 const microtime = tuple(text, text)
 
-/** The server's clock. For a user who may not ask for it, this machine's. */
-const serverNow = async ({ link, options: { clock } }: Runtime, route: string): Promise<number> => {
-  try {
-    const [seconds, micros] = await link.command(['TIME'], microtime, { route })
-    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
-  } catch (error) {
-    if (error instanceof EngineError && error.code === 'NOPERM') return clock.now()
-    throw error
-  }
-}
-
 /** Asks the server about some locks, and tells what has changed since it was last asked. */
 export class Looks {
   readonly #home: ListHome
+  readonly #named: boolean
   readonly #causes: Causes
   #labels: Labels
+  /** How far the server's clock is ahead of this machine's, ms, as far as that is known. */
+  #ahead = 0
 
-  constructor(home: ListHome) {
+  /** `named`: it is only about the lock that was asked for by its name. */
+  constructor(home: ListHome, named: boolean) {
     this.#home = home
+    this.#named = named
     this.#causes = new Causes(home.runtime)
     this.#labels = new Labels(home)
   }
@@ -61,37 +55,58 @@ export class Looks {
 
   /** The events that can be told now. */
   async at(targets: readonly Target[], roundNow: () => Round): Promise<readonly LockEvent[]> {
-    const { runtime } = this.#home
-    const [{ key } = { key: '' }] = targets
-    const mono = runtime.options.clock.monotonic()
-    const asked = serverNow(runtime, key)
+    const { clock } = this.#home.runtime.options
+    const { key } = targets.find(({ missed }) => !missed) ?? targets[0] ?? { key: '' }
+    const began = clock.monotonic()
+    const asked = this.#serverNow(key)
     // If the locks cannot be read, nobody waits for it.
     asked.catch(() => undefined)
     const refusals: EngineError[] = []
     const read = await Promise.all(targets.map((target) => target.read(this.#home, asked, refusals)))
-    const at = await serverNow(runtime, key)
-    const look = { at, mono, labels: this.#labels, round: roundNow() }
+    const at = await this.#serverNow(key)
+    const look = { at, began, done: clock.monotonic(), labels: this.#labels, round: roundNow() }
     await Promise.all(targets.map((target) => this.#settle(target)))
     for (const [i, target] of targets.entries()) {
       const people = read[i]
+      target.missed ||= people === undefined
       if (people !== undefined) await compare(target, people, look)
     }
     // A lock that was asked for by its name would look free.
-    if (targets.length === 1 && targets[0]?.looked === undefined && refusals[0] !== undefined) throw refusals[0]
+    if (this.#named && targets[0]?.looked === undefined && refusals[0] !== undefined) throw refusals[0]
     return targets.flatMap((target) => told(target))
   }
 
+  /** The server's clock. For a user who may not ask for it, or if that node of a cluster is away, this machine's. */
+  async #serverNow(route: string): Promise<number> {
+    const { runtime } = this.#home
+    const { clock } = runtime.options
+    try {
+      const [seconds, micros] = await runtime.link.command(['TIME'], microtime, { route })
+      const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+      this.#ahead = now - clock.now()
+      return now
+    } catch (error) {
+      const refused = error instanceof EngineError && error.code === 'NOPERM'
+      if (!refused && !isPartAway(runtime, error)) throw error
+      return clock.now() + this.#ahead
+    }
+  }
+
   /** Looks for the causes that were not known at the look before. */
-  async #settle({ news }: Target): Promise<void> {
-    const open = news.filter(({ ended }) => ended !== undefined).slice(0, AT_ONCE)
-    await Promise.all(
-      open.map(async (one) => {
-        const cause = await this.#causes.of(one.ended as Ended)
-        if (cause === undefined) return
-        one.event = { ...one.event, ...cause }
-        one.ended = undefined
-      }),
-    )
+  async #settle({ key, news }: Target): Promise<void> {
+    const open = news.filter(({ ended }) => ended !== undefined)
+    if (open.length === 0) return
+    const note = this.#causes.noteOf(key)
+    note.catch(() => undefined)
+    for (let from = 0; from < open.length; from += AT_ONCE)
+      await Promise.all(open.slice(from, from + AT_ONCE).map((one) => this.#settleOne(one, note)))
+  }
+
+  async #settleOne(one: News, note: Promise<Note | undefined>): Promise<void> {
+    const cause = one.ended && (await this.#causes.of(one.ended, note))
+    if (cause === undefined) return
+    one.event = { ...one.event, ...cause }
+    one.ended = undefined
   }
 }
 
@@ -112,7 +127,8 @@ const compare = async (target: Target, people: People, look: Look): Promise<void
   await introduce(target, fresh, look)
   for (const change of changes) target.news.push(newsOf(target, change, look))
   target.people = people
-  target.looked = { at: look.at, mono: look.mono }
+  target.looked = { at: look.at, mono: look.began }
+  target.missed = false
 }
 
 const sinceOf = (target: Target, { owner, client }: Person, part: 'holds' | 'waits'): number | undefined => {
@@ -135,28 +151,31 @@ const introduce = async (target: Target, fresh: readonly Change[], { at, labels 
   }
 }
 
-const newsOf = (target: Target, { type, person, certain }: Change, { at, mono, round }: Look): News => {
-  const { name, key, kind, looked } = target
+const newsOf = (target: Target, { type, person, certain }: Change, { at, done, round }: Look): News => {
+  const { name, key, kind, looked, missed } = target
   const { owner, client, label, mode, keys, since, until } = person
-  const expired = until !== undefined && until <= at
+  const expired = type === 'ended' && until !== undefined && until <= at
+  const late = looked !== undefined && done - looked.mono > GAP
   const event: LockEvent = {
-    ...{ type: type === 'ended' ? (expired ? 'expired' : 'released') : type, name, key, kind, owner, client },
+    ...{ type: expired ? 'expired' : type === 'ended' ? 'released' : type, name, key, kind, owner, client },
     ...(label !== undefined && { label }),
     ...(mode !== undefined && { mode }),
     ...(keys !== undefined && { keys }),
     at,
     ...(looked !== undefined && { within: at - looked.at }),
     ...(since !== undefined && { since }),
-    certain,
+    certain: certain && !(expired && late),
     ...(round.initial && looked === undefined && { initial: true as const }),
-    ...(round.merged && { merged: true as const }),
+    ...((round.merged || late || (missed && looked !== undefined)) && { merged: true as const }),
   }
-  return type === 'ended' && !expired ? { event, ended: endedOf(target, person, mono) } : { event, ended: undefined }
+  return type === 'ended' && !expired ? { event, ended: endedOf(target, person, done) } : { event, ended: undefined }
 }
 
 const endedOf = (target: Target, person: Person, noticed: number): Ended => {
-  const spells = [...target.claims.values()].flatMap(({ spells }) => spells.get(person.client) ?? [])
-  const fields = spells.flatMap((each) => each.fields)
+  // A client may publish that it has released the lock before anybody sees that.
+  const claims = [...target.claims.values(), ...target.claimsBefore.values()]
+  const spells = claims.flatMap((claim) => claim.spells.get(person.client) ?? [])
+  const fields = [...new Set(spells.flatMap((each) => each.fields))]
   const side = person.mode === 'read' || person.mode === 'write' ? `.${person.mode}` : ''
   return {
     ...{ key: target.key, person, noticed, before: target.looked?.mono ?? noticed },

@@ -10,6 +10,9 @@ export interface Person extends Pick<LockEvent, 'owner' | 'client' | 'mode' | 'k
   since?: number | undefined
 }
 
+/** Whether nobody else can hold the lock while this one does. */
+export const excludesOthers = ({ mode, keys }: Person): boolean => mode !== 'read' && keys === undefined
+
 /** The holders and the waiters of a lock, by owner, in the order of the line. */
 export interface People {
   readonly holders: Map<string, Person>

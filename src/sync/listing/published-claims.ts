@@ -2,6 +2,7 @@ import { EngineError } from '../../errors.js'
 import { isClientId, indexKey, registerKey } from '../../keys.js'
 import { listingClients, listingEntries } from '../../lua/scripts.gen.js'
 import type { Runtime } from '../../core/client/runtime.js'
+import { isTransient } from '../../core/server/error-kinds.js'
 import { type Listable, listable } from './kinds-in-one-row.js'
 
 /** How many clients' indexes are read at a time. */
@@ -58,6 +59,10 @@ export const isLeftOut = (error: unknown): error is EngineError =>
   error instanceof EngineError &&
   (LEFT_OUT.has(error.code) || (error.code === 'NOPERM' && KEY_REFUSED.test(error.message)))
 
+/** In a cluster, one node may be away, and those of other keys answer. */
+export const isPartAway = ({ link }: Runtime, error: unknown): error is EngineError =>
+  link.cluster && isTransient(error)
+
 const isText = (value: unknown): value is string => typeof value === 'string'
 
 const spellOf = (value: unknown): Spell | undefined => {
@@ -81,10 +86,6 @@ export const readEntry = (text: string): Said | undefined => {
   }
 }
 
-const unlessLeftOut = (error: unknown): void => {
-  if (!isLeftOut(error)) throw error
-}
-
 /** What the clients have published, by lock. */
 export class PublishedClaims {
   readonly #runtime: Runtime
@@ -102,9 +103,7 @@ export class PublishedClaims {
   async read(): Promise<void> {
     const clients = await this.#clients()
     for (let from = 0; from < clients.length; from += AT_ONCE) {
-      await Promise.all(
-        clients.slice(from, from + AT_ONCE).map((client) => this.#readIndex(client).catch(unlessLeftOut)),
-      )
+      await Promise.all(clients.slice(from, from + AT_ONCE).map((client) => this.#readIndex(client)))
     }
   }
 
@@ -132,7 +131,16 @@ export class PublishedClaims {
     return [...clients]
   }
 
+  /** Leaves out a client whose index cannot be read. */
   async #readIndex(client: string): Promise<void> {
+    try {
+      await this.#readParts(client)
+    } catch (error) {
+      if (!isLeftOut(error) && !isPartAway(this.#runtime, error)) throw error
+    }
+  }
+
+  async #readParts(client: string): Promise<void> {
     const index = this.#runtime.keyOf(indexKey(client))
     let from = '0'
     for (let parts = 0; parts < MOST_PARTS; parts++) {

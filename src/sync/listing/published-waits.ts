@@ -61,8 +61,7 @@ export class HoldersWaits {
 
   #of(client: string): Promise<Published> {
     let published = this.#published.get(client)
-    if (published === undefined)
-      this.#published.set(client, (published = publishedBy(this.#home.runtime, client)))
+    if (published === undefined) this.#published.set(client, (published = publishedBy(this.#home.runtime, client)))
     return published
   }
 }

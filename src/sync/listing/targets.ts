@@ -1,8 +1,9 @@
 import type { ListedKind } from '../../api/listing.js'
 import { globMatches } from '../../base/glob.js'
 import type { LockEvent } from '../../api/watching.js'
+import { isTransient } from '../../core/server/error-kinds.js'
 import type { EngineError } from '../../errors.js'
-import { type Claim, PublishedClaims, isLeftOut } from './published-claims.js'
+import { type Claim, PublishedClaims, isLeftOut, isPartAway } from './published-claims.js'
 import type { Ended } from './causes.js'
 import { type Listable, listable } from './kinds-in-one-row.js'
 import { addState, nobody, type People } from './people.js'
@@ -38,11 +39,14 @@ export class Target {
   readonly key: string
   name: string
   people: People = nobody()
-  /** When the server was last asked: by its clock, and on the monotonic one. */
+  /** When the server was last asked: by its clock, after that, and on the monotonic one, before. */
   looked: { readonly at: number; readonly mono: number } | undefined
+  /** It could not be looked at since. */
+  missed = false
   news: News[] = []
-  /** What clients say about it, by layout. */
+  /** What clients say about it, by layout; and what they said when they were read before that. */
   claims: ReadonlyMap<number, Claim> = new Map()
+  claimsBefore: ReadonlyMap<number, Claim> = new Map()
   kind: ListedKind
   /** Layouts whose keys this user may read. */
   readonly #readable = new Set<number>()
@@ -66,7 +70,7 @@ export class Target {
     for (const { layout, kind, state, refused } of states) {
       if (refused !== undefined) {
         refusals.push(refused)
-        if (this.#readable.has(layout)) return undefined
+        if (this.#readable.has(layout) || isTransient(refused)) return undefined
         continue
       }
       known = true
@@ -121,9 +125,10 @@ export class Targets {
     const { runtime } = this.#home
     const { name } = this.#wanted
     const claims = new PublishedClaims(runtime)
-    // A lock with a name is looked at even if this user may not read what clients publish.
     await claims.read().catch((error: unknown) => {
-      if (name === undefined || !isLeftOut(error)) throw error
+      // A lock with a name is looked at even if this user may not read what clients publish; and each that is known, even if the register is away.
+      const named = name !== undefined && isLeftOut(error)
+      if (!named && !(this.#knowsSome && isPartAway(runtime, error))) throw error
     })
     if (name !== undefined) await lookAt(runtime, claims, name)
     const byKey = new Map<string, Map<number, Claim>>()
@@ -136,13 +141,19 @@ export class Targets {
     for (const [key, found] of byKey) this.#add(key, found)
   }
 
+  get #knowsSome(): boolean {
+    return this.#wanted.name !== undefined || this.#all.size > 0
+  }
+
   #add(key: string, claims: Map<number, Claim>): void {
     const [first] = claims.values() as Iterable<Claim>
     let target = this.#all.get(key)
     if (first === undefined || (target === undefined && this.#all.size >= MOST_LOCKS)) return
     target ??= new Target(key, '', first.shown.kind)
     this.#all.set(key, target)
-    target.claims = claims
+    target.claimsBefore = target.claims
+    // The client that said what it is may be out of reach.
+    target.claims = target.idle ? claims : new Map([...target.claims, ...claims])
     const names = [...claims.values()].map((claim) => nameOf(claim, this.#home))
     target.name = this.#wanted.name ?? names.find((name) => name !== key) ?? key
   }

@@ -2,8 +2,9 @@ import type { LockEvent, LockEvents, Watched, WatchOptions } from '../../api/wat
 import { onAbort, reasonOf } from '../../base/abort.js'
 import type { Timer } from '../../base/clock.js'
 import { checkName, checkOptions, checkSignal, checkWords, OPTIONS, show } from '../../check-options.js'
-import { isTransient, UNSURE } from '../../core/server/error-kinds.js'
+import { isAway, isTransient, UNSURE } from '../../core/server/error-kinds.js'
 import { EngineError } from '../../errors.js'
+import { textOf } from '../../thrown.js'
 import { EventQueue } from './event-queue.js'
 import { listable } from './kinds-in-one-row.js'
 import { Looks, type Round } from './looks.js'
@@ -72,6 +73,8 @@ class Watcher implements LockEvents {
   /** Changes may have been missed since the last event. */
   #gap = false
   #refreshAt = -Infinity
+  /** The newest trouble, if it has not passed. */
+  #reported: string | undefined
   /** Stops listening to the signal and to the client. */
   readonly #stops: (() => unknown)[] = []
 
@@ -80,7 +83,7 @@ class Watcher implements LockEvents {
     this.#wanted = wanted
     this.#signal = signal
     this.#targets = new Targets(home, wanted)
-    this.#looks = new Looks(home)
+    this.#looks = new Looks(home, wanted.name !== undefined)
   }
 
   next(): Promise<IteratorResult<LockEvent, undefined>> {
@@ -137,12 +140,22 @@ class Watcher implements LockEvents {
       const began = clock.monotonic()
       try {
         await this.#round()
+        this.#reported = undefined
       } catch (error) {
-        if (!mayPass(error)) this.#end({ error })
+        // Until it has answered once, only what is known to pass is waited out.
+        if (this.#begun ? mayPass(error) : isTransient(error)) this.#report(error)
+        else this.#end({ error })
         this.#gap = this.#begun
       }
       await this.#pause(interval - (clock.monotonic() - began))
     }
+  }
+
+  /** Silence would look as if nothing happened. Each trouble is reported once; that the connection is away, the client reports itself. */
+  #report(error: unknown): void {
+    const text = textOf(error)
+    if (text !== this.#reported && !isAway(error)) this.#home.runtime.fail(error)
+    this.#reported = text
   }
 
   async #round(): Promise<void> {

@@ -63,7 +63,7 @@ void describe('holdfast doctor: where the server is', () => {
     assert.deepEqual([servers[0]?.['role'], servers[0]?.['replicas']], ['master', 1])
     await master.config('SET', 'maxmemory-policy', 'allkeys-lru')
     const { run } = onlyOne(await diagnosed([], { url: watched.url }), 'eviction')
-    assert.deepEqual(run, ['redis-cli CONFIG SET maxmemory-policy noeviction'])
+    assert.deepEqual(run, ["redis-cli -h 'HOST OF THE MASTER' CONFIG SET maxmemory-policy noeviction"])
   })
 
   test('by TLS → the same', { timeout: 60_000 }, async (t) => {

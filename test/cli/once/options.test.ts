@@ -41,6 +41,9 @@ void describe('holdfast once: its command line', () => {
     for (const every of ['0', '30s', '90s', '100ms']) wrong(/--every must be whole minutes/, 'n', '--every', every)
     wrong(/--every must be a duration/, 'n', '--every', '5')
     wrong(/--timezone is for --slot day only/, 'n', '--slot', 'hour', '--timezone', 'UTC')
+    wrong(/--slot day needs --timezone/, 'n', '--slot', 'day')
+    for (const slot of ['daily', 'Day', 'days', '1d', '5m', 'weekly', 'night'])
+      wrong(/would be the same slot for ever/, 'n', '--slot', slot)
     wrong(/--timezone must be a time zone .* not "Mars\/One"/, 'n', '--slot', 'day', '--timezone', 'Mars/One')
     for (const retry of ['-1', '1.5', '1001', '', 'x']) wrong(/--retry/, 'n', '--slot', 's', `--retry=${retry}`)
     wrong(/--retention must be longer than the slot/, 'n', '--every', '2h', '--retention', '2h')
@@ -65,8 +68,8 @@ void describe('holdfast once: the names of slots', () => {
     [{ every: '1h' }, '2026-11-27T02:20:00', '2026-11-27T02:00Z'],
     [{ every: '5m' }, '2026-11-27T02:09:59', '2026-11-27T02:10Z'],
     [{ every: '12h' }, '2026-11-27T13:00:00', '2026-11-27T12:00Z'],
-    [{ slot: 'day' }, '2026-11-26T23:59:30', '2026-11-27'],
-    [{ slot: 'day' }, '2026-11-26T23:59:29', '2026-11-26'],
+    [{ slot: 'day', timezone: 'UTC' }, '2026-11-26T23:59:30', '2026-11-27'],
+    [{ slot: 'day', timezone: 'UTC' }, '2026-11-26T23:59:29', '2026-11-26'],
     [{ slot: 'day', timezone: 'Europe/Berlin' }, '2026-11-26T22:59:30', '2026-11-27'],
     [{ slot: 'day', timezone: 'Asia/Kolkata' }, '2026-11-26T18:30:00', '2026-11-27'],
     [{ slot: 'v42' }, '2026-11-27T02:05:00', 'v42'],
@@ -91,7 +94,8 @@ void describe('holdfast once: the names of slots', () => {
     for (const slot of ['minute', 'hour', 'day'])
       for (const seconds of [-29, -1, 0, 1, 29]) {
         const time = new Date(Date.parse('2026-11-27T00:00Z') + seconds * 1000).toISOString().slice(0, -1)
-        assert.equal(at({ slot }, time), at({ slot }, '2026-11-27T00:00:00'), `${slot}, ${seconds} s`)
+        const wanted = { slot, ...(slot === 'day' && { timezone: 'UTC' }) }
+        assert.equal(at(wanted, time), at(wanted, '2026-11-27T00:00:00'), `${slot}, ${seconds} s`)
       }
   })
 })

@@ -191,7 +191,10 @@ void describe('holdfast top, its parts', () => {
     const locks = [lockOf('a'), lockOf('b')]
     const view = press(FIRST_VIEW, ['down', 'enter'], locks)
     const lines = drawn(snapshotOf(locks), view)
-    assert.match(lines.join('\n'), /b \(lock\)[^]+held by +web-1, for 12s[^]+holdfast unlock --owner c1:1 b/)
+    assert.match(
+      lines.join('\n'),
+      /b \(lock\)[^]+held by +web-1, for 12s[^]+holdfast unlock \\ *\n +--owner c1:1 \\ *\n +b/,
+    )
     const gone = drawn(snapshotOf([lockOf('a')]), view).join('\n')
     assert.match(gone, /neither held nor waited for/)
     assert.doesNotMatch(gone, /unlock/)

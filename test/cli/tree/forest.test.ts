@@ -13,7 +13,11 @@ const wait = (name: string, more: Partial<ListedWait> = {}): ListedWait => ({
   ...more,
 })
 
-const holder = (client: string, waitsFor: readonly ListedWait[] = [], more: Partial<ListedHolder> = {}): ListedHolder => ({
+const holder = (
+  client: string,
+  waitsFor: readonly ListedWait[] = [],
+  more: Partial<ListedHolder> = {},
+): ListedHolder => ({
   ...{ owner: `${client}:1`, client, label: client, since: NOW - 9000, mode: 'exclusive', count: 1 },
   ...(waitsFor.length > 0 && { waitsFor }),
   ...more,
@@ -31,7 +35,9 @@ const lock = (
 const lines = (locks: readonly ListedLock[]): string => drawn(forestOf(locks), NOW, []).join('\n')
 
 const cyclesOf = (locks: readonly ListedLock[]): string[] =>
-  forestOf(locks).cycles.map((cycle) => cycle.map((step) => `${step.holder.client}:${step.lock.name}>${step.wait.name}`).join(' '))
+  forestOf(locks).cycles.map((cycle) =>
+    cycle.map((step) => `${step.holder.client}:${step.lock.name}>${step.wait.name}`).join(' '),
+  )
 
 void describe('holdfast tree, its parts', () => {
   void test('one lock → its waiters in their order; locks that nobody waits for are left out', () => {
@@ -97,11 +103,12 @@ void describe('holdfast tree, its parts', () => {
   })
 
   void test('a writer waits for each reader; a reader waits for the writer alone', () => {
-    const read = (client: string, waitsFor: readonly ListedWait[] = []): ListedHolder => holder(client, waitsFor, { mode: 'read' })
+    const read = (client: string, waitsFor: readonly ListedWait[] = []): ListedHolder =>
+      holder(client, waitsFor, { mode: 'read' })
     const kind = 'readWriteLock'
     const b = lock('b', [holder('W', [wait('a', { kind, mode: 'write' })])], [waiter('R')])
     const a = lock('a', [read('Q'), read('R', [wait('b')])], [waiter('W')], { kind })
-    assert.deepEqual(cyclesOf([a, b]), ['W:b>a R:a>b'])
+    assert.deepEqual(cyclesOf([a, b]), ['R:a>b W:b>a'])
     const written = lock('a', [holder('V', [], { mode: 'write' }), read('R', [wait('b')])], [waiter('W')], { kind })
     const reader = lock('b', [holder('W', [wait('a', { kind, mode: 'read' })])], [waiter('R')])
     assert.deepEqual(cyclesOf([written, reader]), [])
@@ -119,7 +126,10 @@ void describe('holdfast tree, its parts', () => {
   })
 
   void test('a holder that says nothing, such as one of Redisson, can go on', () => {
-    assert.deepEqual(cyclesOf([lock('a', [holder('A', [wait('b')])], [waiter('J')]), lock('b', [holder('J')], [waiter('A')])]), [])
+    assert.deepEqual(
+      cyclesOf([lock('a', [holder('A', [wait('b')])], [waiter('J')]), lock('b', [holder('J')], [waiter('A')])]),
+      [],
+    )
   })
 
   void test('hostile names and labels, in the tree and in the graph → each line is plain, and the graph’s texts stay in their quotes', () => {
@@ -143,7 +153,7 @@ void describe('holdfast tree, its parts', () => {
     const began = performance.now()
     const forest = forestOf([...locks].reverse())
     assert.deepEqual(forest.cycles, [])
-    const heads = drawn(forest, NOW, []).filter((line) => / \(lock\), held by /.test(line))
+    const heads = drawn(forest, NOW, []).filter((line) => line.includes(' (lock), held by '))
     assert.equal(heads.length, 10_000)
     assert.ok(performance.now() - began < 20_000)
   })

@@ -18,7 +18,11 @@ const nested = async (client: Client, holds: string, wants: string, ready: () =>
 }
 
 /** Several calls, each of which waits for what the next one holds; the last one for what the first one holds. */
-const ring = async ({ open }: Broken, names: readonly string[], deadlocks: 'report' | 'off' = 'report'): Promise<void> => {
+const ring = async (
+  { open }: Broken,
+  names: readonly string[],
+  deadlocks: 'report' | 'off' = 'report',
+): Promise<void> => {
   const clients = await Promise.all(names.map((name) => open({ label: `has-${name}`, deadlocks })))
   let held = 0
   let go: () => void = () => undefined
@@ -63,14 +67,11 @@ void describe('holdfast tree', () => {
       ],
     )
     const calls = rows[3]?.['calls'] as readonly Record<string, unknown>[]
-    assert.deepEqual(
-      calls.map(({ holds, label, waitsFor }) => [holds, label, waitsFor]).sort(),
-      [
-        ['a', 'has-a', 'b'],
-        ['b', 'has-b', 'c'],
-        ['c', 'has-c', 'a'],
-      ],
-    )
+    assert.deepEqual(calls.map(({ holds, label, waitsFor }) => [holds, label, waitsFor]).sort(), [
+      ['a', 'has-a', 'b'],
+      ['b', 'has-b', 'c'],
+      ['c', 'has-c', 'a'],
+    ])
     const dot = await holdfast(['tree', '--dot'], { url })
     assert.equal(dot.code, 1)
     assert.equal(linesOf(dot.out).filter((line) => line.includes('color=red')).length, 3)

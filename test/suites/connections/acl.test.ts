@@ -74,6 +74,7 @@ const SHAPES: Readonly<Record<string, { as: ('key' | 'channel')[]; of(name: stri
   indexKey: { as: ['key'], of: () => keys.indexKey(ID) },
   waitsKey: { as: ['key'], of: () => keys.waitsKey(ID) },
   deadlockKey: { as: ['key'], of: () => keys.deadlockKey('0'.repeat(40)) },
+  forcedKey: { as: ['key'], of: keys.forcedKey },
 }
 /** Of `keys.ts`, too, but no names. */
 const OTHERS = ['secretOf', 'wireOwner', 'isWireOwner', 'isClientId', 'clientOf', 'numberOf', 'slotOf', 'mustShareSlot']

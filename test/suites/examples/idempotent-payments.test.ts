@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
 import { times } from '../contract/lock/kind.js'
 import { redisEngine, started } from '../../support/engines.js'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
@@ -85,5 +86,19 @@ for (const engine of ['memory', 'redis'] as const) {
         statuses.push((await pay(user, key, amount)).status)
       assert.deepEqual(statuses, [201, 422, 201, 400, 400])
     })
+
+    if (engine === 'redis')
+      void test('Redis lost the key → the same payment gets its id again, another amount 422', async (t) => {
+        if (server === undefined) return t.skip(skip)
+        const redis = new Redis(server.url)
+        const { id } = (await (await pay('dora', 'k', 10)).json()) as { id: string }
+        await redis.flushall()
+        assert.deepEqual(await (await pay('dora', 'k', 10)).json(), { id, amount: 10 })
+        await redis.flushall()
+        redis.disconnect()
+        assert.equal((await pay('dora', 'k', 11)).status, 422)
+        const list = (await (await fetch(`${url}/payments`, { headers: { 'x-user': 'dora' } })).json()) as object[]
+        assert.equal(list.length, 1)
+      })
   })
 }

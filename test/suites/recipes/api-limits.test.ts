@@ -4,8 +4,11 @@ import { recipe, type Running } from './recipe.js'
 
 const urlOf = async (running: Running): Promise<string> => (await running.said(/listening on (http\S+)/))[1] ?? ''
 
-const send = (url: string, key: string, method = 'GET'): Promise<Response> =>
-  fetch(url, { method, headers: { 'x-api-key': key } })
+let sent = 0
+
+/** As a proxy sends it on. A key of its own for each request is no way around the limit. */
+const send = (url: string, address: string, method = 'GET'): Promise<Response> =>
+  fetch(url, { method, headers: { 'x-forwarded-for': address, 'x-api-key': String((sent += 1)) } })
 
 /** On a machine that is too busy to ask Redis within a second, the program decides without it, and says so by the missing field. */
 const isDecided = (response: Response): boolean => response.status !== 503 && response.headers.has('ratelimit')
@@ -16,9 +19,10 @@ const having = (answers: readonly Response[], status: number): number =>
 
 /** What Redis decided about 30 requests of one caller, to both processes in turn. */
 const thirtyOf = async (urls: readonly string[]): Promise<Response[]> => {
-  for (let caller = 0; caller < 20; caller += 1) {
-    const sent = Array.from({ length: 30 }, (_, index) => send(urls[index % 2]!, `caller ${caller}`))
-    const answers = await Promise.all(sent)
+  for (let caller = 1; caller <= 20; caller += 1) {
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => send(urls[index % 2]!, `192.0.2.${caller}`)),
+    )
     if (answers.every(isDecided)) return answers
   }
   throw new Error('Redis never decided')
@@ -28,18 +32,19 @@ const thirtyOf = async (urls: readonly string[]): Promise<Response[]> => {
 const loginsUntilRefused = async (urls: readonly string[]): Promise<Response[]> => {
   const answers: Response[] = []
   while (having(answers, 429) === 0 && answers.length < 60)
-    answers.push(await send(`${urls[answers.length % 2]}/login`, `user ${answers.length}`, 'POST'))
+    answers.push(await send(`${urls[answers.length % 2]}/login`, '198.51.100.1', 'POST'))
   return answers
 }
 
 void test('requests to two processes → one limit for both, 429 with Retry-After; without Redis one stays open, one closes', async (t) => {
   const here = await recipe(t, 'api-limits.md')
   if (here === undefined) return
-  const urls = await Promise.all([1, 2].map(() => urlOf(here.start('api.mjs', [], { PORT: '0' }))))
+  const env = { PORT: '0', TRUST_PROXY: 'loopback' }
+  const urls = await Promise.all([1, 2].map(() => urlOf(here.start('api.mjs', [], env))))
 
   const answers = await thirtyOf(urls)
   assert.deepEqual([having(answers, 200), having(answers, 429)], [20, 10])
-  assert.equal((await send(urls[0]!, 'another')).status, 200)
+  assert.equal((await send(urls[0]!, '198.51.100.2')).status, 200)
 
   const logins = await loginsUntilRefused(urls)
   // One that was given up, and got 503, may have counted.
@@ -52,6 +57,6 @@ void test('requests to two processes → one limit for both, 429 with Retry-Afte
   assert.match(refused.headers.get('ratelimit-policy') ?? '', /"login";q=5;w=60/)
 
   await here.server.stop()
-  for (const url of urls) assert.equal((await send(url, 'somebody')).status, 200)
-  for (const url of urls) assert.equal((await send(`${url}/login`, 'somebody', 'POST')).status, 503)
+  for (const url of urls) assert.equal((await send(url, '198.51.100.3')).status, 200)
+  for (const url of urls) assert.equal((await send(`${url}/login`, '198.51.100.3', 'POST')).status, 503)
 })

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { allWell, recipe, soon } from './recipe.js'
 
@@ -30,5 +32,19 @@ void describe('the recipe of CPU-bound work', { concurrency: true }, () => {
     assert.deepEqual(await running.ended, { code: 1, signal: null })
     assert.match(running.text(), /stopped: /)
     assert.doesNotMatch(running.text(), /primes\n/)
+  })
+
+  void test('the worker ends without a result → code 1, and the lock is free', async (t) => {
+    const here = await recipe(t, 'cpu-bound.md')
+    if (here === undefined) return
+    const file = join(here.folder, 'primes.mjs')
+    const program = await readFile(file, 'utf8')
+    const result = 'parentPort.postMessage(countPrimes(workerData))'
+    assert.ok(program.includes(result))
+    await writeFile(file, program.replace(result, 'process.exit(3)'))
+    const running = here.start('primes.mjs', ['10'])
+    assert.deepEqual(await running.ended, { code: 1, signal: null })
+    assert.match(running.text(), /stopped: the worker ended with code 3\n/)
+    assert.equal(await here.client.lock('primes').isLocked(), false)
   })
 })

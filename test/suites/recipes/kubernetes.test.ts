@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { startRedis } from '../../support/redis-server.js'
 import { count, type Recipe, recipe, type Running, soon } from './recipe.js'
 
 /** One that got SIGTERM and was asked for its probes before its last job was done, and how many jobs it had begun. */
@@ -49,5 +52,38 @@ void describe('the recipe for Kubernetes', { concurrency: true }, () => {
     pod.kill('SIGTERM')
     assert.deepEqual(await pod.ended, { code: null, signal: 'SIGTERM' })
     assert.doesNotMatch(pod.text(), /Error/)
+  })
+
+  void test('Redis is away when the pod asks for the lock → it is alive, and works again when Redis is back', async (t) => {
+    const here = await recipe(t, 'kubernetes.md')
+    if (here === undefined) return
+    const pod = here.start('worker.mjs', [], { PORT: '0' })
+    const [, port] = await pod.said(/probes on (\d+)/)
+    await pod.said(/job: started/)
+    await here.server.stop()
+    await pod.said(/Redis: /)
+    const probe = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+    assert.deepEqual([await probe('/ready'), await probe('/alive')], [200, 200])
+    const begun = count([pod], /job: started/)
+    const server = await startRedis(['--port', String(here.server.port)])
+    t.after(() => server.stop())
+    await soon(() => count([pod], /job: started/) > begun)
+  })
+
+  void test('the job fails while it drains → the error is shown, and the exit code is 1', async (t) => {
+    const here = await recipe(t, 'kubernetes.md')
+    if (here === undefined) return
+    const file = join(here.folder, 'worker.mjs')
+    const program = await readFile(file, 'utf8')
+    const [loop, done] = ['step <= 20', `console.log('job: done')`]
+    assert.ok(program.includes(loop) && program.includes(done))
+    const failing = program.replace(loop, '!client.closing.aborted').replace(done, `throw new Error('it failed')`)
+    await writeFile(file, failing)
+    const pod = here.start('worker.mjs', [], { PORT: '0' })
+    await pod.said(/job: started/)
+    pod.kill('SIGTERM')
+    assert.deepEqual(await pod.ended, { code: 1, signal: null })
+    assert.match(pod.text(), /Error: it failed/)
+    assert.equal(await here.client.lock('job').isLocked(), false)
   })
 })

@@ -48,6 +48,8 @@ void describe('the recipe for Lambda', { concurrency: true }, () => {
     frozen.kill('SIGCONT')
     frozen.invoke({ customer: 'ada', steps: 3, left: LEFT })
     await frozen.said(/result .*"token":"3"/)
+    frozen.invoke({ Records: [], left: LEFT })
+    await frozen.said(/error TypeError: the event has no customer/)
   })
 
   void test('frozen in the middle, beyond the lease → another one bills; the frozen one writes nothing when it goes on', async (t) => {

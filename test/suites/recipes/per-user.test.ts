@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { recipe, type Running, soon } from './recipe.js'
@@ -41,4 +43,24 @@ void test('events of one user at two processes → none lost, in the order of co
   const crowd = Array.from({ length: 40 }, (_, index) => send('cleo', index))
   assert.deepEqual(new Set(await Promise.all(crowd)), new Set([200]))
   assert.equal((await eventsOf('cleo')).length, 40)
+})
+
+void test('a client hangs up in the middle of its event, another sends too much → the process serves on; SIGTERM → it ends', async (t) => {
+  const here = await recipe(t, 'per-user.md')
+  if (here === undefined) return
+  const running = here.start('events.mjs', [], { PORT: '0' })
+  const port = await portOf(running)
+  const post = async (body: string): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${port}/users/ada`, { method: 'POST', body })).status
+
+  const socket = connect(Number(port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.on('error', () => undefined).resume()
+  socket.end('POST /users/ada HTTP/1.1\r\nHost: here\r\nContent-Length: 10\r\n\r\n12')
+  await running.said(/aborted/)
+  assert.equal(await post('x'.repeat(10_001)), 413)
+  assert.equal(await post('1'), 200)
+  assert.equal(await readFile(join(here.folder, 'users/ada.json'), 'utf8'), '{"events":["1"]}')
+  running.kill('SIGTERM')
+  assert.deepEqual(await running.ended, { code: null, signal: 'SIGTERM' })
 })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
 import { type PostgresServer, startPostgres } from '../../support/postgres.js'
 import { allWell, count, firstToSay, type Recipe, recipe, type Running, soon } from './recipe.js'
 
@@ -65,20 +66,20 @@ void describe('the recipes with PostgreSQL', { concurrency: true }, () => {
 
   const urlOf = async (running: Running): Promise<string> => (await running.said(/listening on (http\S+)/))[1] ?? ''
 
-  const pay = (url: string, key: string): Promise<Response> =>
+  const pay = (url: string, key: string, amount = 10, account = 'ada'): Promise<Response> =>
     fetch(`${url}/payments`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-account': 'ada', 'idempotency-key': key },
-      body: JSON.stringify({ amount: 10 }),
+      headers: { 'content-type': 'application/json', 'x-account': account, 'idempotency-key': key },
+      body: JSON.stringify({ amount }),
     })
 
-  /** As a client does: it comes again until there is an answer. */
-  const payUntilAnswered = async (url: string, key: string): Promise<string> => {
+  /** As a client does: it comes again until there is an answer. 503: the machine is too busy to ask Redis within a second. */
+  const payUntilAnswered = async (...args: Parameters<typeof pay>): Promise<string> => {
     let answer = ''
     await soon(async () => {
-      const response = await pay(url, key)
+      const response = await pay(...args)
       answer = `${response.status} ${await response.text()}`
-      return response.status !== 409
+      return ![409, 503].includes(response.status)
     })
     return answer
   }
@@ -125,6 +126,47 @@ void describe('the recipes with PostgreSQL', { concurrency: true }, () => {
     await soon(async () => (await balanceOf(other)) === 90)
     assert.equal(await payUntilAnswered(urls[1]!, 'order-7'), '201 {"payment":"order-7","amount":10}')
     assert.equal(await balanceOf(other), 90)
+  })
+
+  void test('an unknown account, too little money → 404, 402, and no payment', async (t) => {
+    const all = await withDatabase(t, 'payment.md', 'refused')
+    if (all === undefined) return
+    const url = await urlOf(all.here.start('payments.mjs', [], { PORT: '0', DATABASE_URL: all.url }))
+    const database = await all.open()
+    assert.match(await payUntilAnswered(url, 'order-7', 10, 'eve'), /^404 /)
+    assert.match(await payUntilAnswered(url, 'order-7', 101), /^402 /)
+    assert.match(await payUntilAnswered(url, 'order-8', 2e9), /^400 /)
+    assert.deepEqual((await database.query('SELECT * FROM payment')).rows, [])
+    assert.equal(await balanceOf(database), 100)
+  })
+
+  void test('Redis lost the key → the same payment gets its answer again, another amount 422; charged once', async (t) => {
+    const all = await withDatabase(t, 'payment.md', 'lost')
+    if (all === undefined) return
+    const url = await urlOf(all.here.start('payments.mjs', [], { PORT: '0', DATABASE_URL: all.url }))
+    const database = await all.open()
+    const redis = new Redis(all.here.server.url)
+    t.after(() => {
+      redis.disconnect()
+    })
+    const first = await payUntilAnswered(url, 'order-7')
+    await redis.flushall()
+    assert.equal(await payUntilAnswered(url, 'order-7'), first)
+    await redis.flushall()
+    assert.match(await payUntilAnswered(url, 'order-7', 20), /^422 .*the key of another payment/)
+    assert.equal(await balanceOf(database), 90)
+  })
+
+  void test('PostgreSQL cuts idle connections → the process lives, and charges', async (t) => {
+    const all = await withDatabase(t, 'payment.md', 'cut')
+    if (all === undefined) return
+    const running = all.here.start('payments.mjs', [], { PORT: '0', DATABASE_URL: all.url })
+    const url = await urlOf(running)
+    const database = await all.open()
+    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'cut' AND pid <> pg_backend_pid()`
+    assert.ok((await database.query(cut)).rows.length > 0)
+    await running.said(/terminating connection/)
+    assert.match(await payUntilAnswered(url, 'order-7'), /^201 /)
   })
 
   const write = async ({ folder }: Recipe, migrations: Readonly<Record<string, string>>): Promise<void> => {

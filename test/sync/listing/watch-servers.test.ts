@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, connect, type EngineError, type LockEvent, type Watched, type WatchOptions } from 'holdfast'
+import { type Client, connect, type EngineError } from 'holdfast'
+import { Redis } from 'ioredis'
+import { textOf } from '#src/thrown.js'
 import { admit, READER_LINE } from '../../support/acl.js'
 import { startCluster } from '../../support/redis-cluster.js'
 import { onServer } from '../../support/server.js'
 import { until } from '../../support/until.js'
+import { watched } from '../../support/watched.js'
 import { lenders } from '../../suites/connections/lenders.js'
-
-const watched = (client: Client, what: string | Watched, options?: WatchOptions) => {
-  const events: LockEvent[] = []
-  const loop = client.watch(what, options)
-  const ended = (async (): Promise<unknown> => {
-    try {
-      for await (const event of loop) events.push(event)
-      return undefined
-    } catch (error) {
-      return error
-    }
-  })()
-  const lines = (): string[] => events.map(({ type, name }) => `${type} ${name}`)
-  return { events, lines, ended, stop: () => loop[Symbol.asyncDispose]() }
-}
 
 onServer(
   'the user of SECURITY.md who only looks → sees what happens, and writes nothing; a right taken away → an error that says so',
@@ -102,6 +90,42 @@ onServer('the server is away → it goes on, and tells what has changed, as merg
   assert.deepEqual([granted?.type, granted?.owner, granted?.client], ['granted', owner, owner.slice(0, 36)])
   assert.deepEqual([ended.merged, granted?.merged, watch.events[0]?.merged], [true, true, undefined])
 })
+
+onServer(
+  'a server that runs no scripts → the loop ends with what it says',
+  async ({ open }) => {
+    const client = await open()
+    await assert.rejects(client.watch('a').next(), { name: 'EngineError', message: /unknown command/i })
+  },
+  ['--rename-command', 'EVALSHA', 'NO_EVALSHA'],
+)
+
+onServer(
+  'another script blocks the server → it is reported once, and the loop goes on',
+  async ({ open, redis, server }) => {
+    const client = await open()
+    const troubles: string[] = []
+    client.on('error', (error) => troubles.push(textOf(error)))
+    const watch = watched(client, 'a')
+    await redis.hset('a', '00000000-0000-4000-8000-000000000000:55', 1)
+    await until(() => watch.events.length === 1)
+    await redis.config('SET', 'busy-reply-threshold', 50)
+    const blocking = new Redis(server.url)
+    const ended = blocking.eval('while true do end', 0).catch(() => undefined)
+    await until(() => troubles.length > 0)
+    await sleep(1000)
+    await redis.script('KILL')
+    await ended
+    blocking.disconnect()
+    await redis.del('a')
+    await until(() => watch.events.length === 2)
+    await watch.stop()
+    assert.deepEqual(
+      troubles.map((text) => text.includes('BUSY')),
+      [true],
+    )
+  },
+)
 
 onServer(
   'a loop that takes no events → a bounded number waits, and it is told that more may have happened',
