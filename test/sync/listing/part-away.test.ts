@@ -3,6 +3,7 @@ import { describe } from 'node:test'
 import type { Client, EngineError, Hold } from 'holdfast'
 import type { PartialDriver } from '../../support/partial-driver.js'
 import { indexKey, registerKey } from '#src/keys.js'
+import { lockInspect } from '#src/lua/scripts.gen.js'
 import { inTown, type Town } from '../../support/town.js'
 import { brief, told, watched } from '../../support/watched.js'
 
@@ -10,6 +11,7 @@ interface Cluster {
   readonly one: Client
   readonly two: Client
   readonly reader: Client
+  readonly driver: PartialDriver
   readonly holds: readonly Hold[]
   /** The commands for these keys end in an error. */
   away(...keys: readonly string[]): void
@@ -26,7 +28,7 @@ const clusterOf = async (town: Town): Promise<Cluster> => {
     driver.refuses = (words) =>
       words.some((word) => keys.includes(word)) ? 'CLUSTERDOWN Hash slot not served' : undefined
   }
-  return { one, two, reader, holds, away }
+  return { one, two, reader, driver, holds, away }
 }
 
 const names = async (town: Town, reader: Client): Promise<string[]> => (await town.list(reader)).map(({ name }) => name)
@@ -82,18 +84,37 @@ void describe('a part of a cluster is away', () => {
     })
 
   inTown('a watched lock is away, and changes → the change is told afterwards, as merged', async (town) => {
-    const { reader, holds, away } = await clusterOf(town)
+    const { reader, driver, holds, away } = await clusterOf(town)
     const watch = watched(reader, { pattern: '*' })
     await town.clock.advance(1500)
-    away('b')
-    await town.run((holds[1] as Hold).release())
+    away('a')
+    const { refuses } = driver
+    let times = 0
+    driver.refuses = (words) => {
+      if (words[0] === 'TIME' && words.includes('a')) times++
+      return refuses(words)
+    }
+    await town.clock.advance(3500)
+    assert.ok(times <= 2, `a node that is away was asked for its time ${times} times`)
+    for (const hold of holds) await town.run(hold.release())
     await town.clock.advance(2500)
-    assert.deepEqual(brief(watch.events), ['initial granted a one', 'initial granted b two'])
+    assert.deepEqual(brief(watch.events).slice(2), ['released b two'])
     away()
     await town.clock.advance(2500)
-    assert.equal((await told(town, watch)).length, 3)
-    const [ended] = watch.events.slice(2)
-    assert.deepEqual([ended?.type, ended?.name, ended?.merged], ['released', 'b', true])
+    assert.equal((await told(town, watch)).length, 4)
+    const [, ended] = watch.events.slice(2)
+    assert.deepEqual([ended?.type, ended?.name, ended?.merged], ['released', 'a', true])
+  })
+
+  inTown('one kind cannot be read at the first look → it is not taken for free', async (town) => {
+    const { reader, driver } = await clusterOf(town)
+    let refused = 0
+    driver.refuses = (words) =>
+      words.includes(lockInspect.sha) && refused++ < 1 ? 'CLUSTERDOWN Hash slot not served' : undefined
+    const watch = watched(reader, 'a')
+    await town.clock.advance(1000)
+    assert.deepEqual(await told(town, watch), ['initial granted a one'])
+    assert.ok(refused > 1)
   })
 
   inTown('a key of a group, and the client that says which is away → the hold has not ended', async (town) => {

@@ -115,14 +115,15 @@ void describe('client.watch: how a hold ended', () => {
   })
 
   inTown('no look for longer than clients speak of it → nothing of it is certain, and all is merged', async (town) => {
-    const two = await town.join({ label: 'two' })
+    const [one, two] = [await town.join({ label: 'one' }), await town.join({ label: 'two' })]
     const [watcher, driver] = await town.joinInPart({ commandTimeout: 60_000 })
-    const [lost, renewed] = [
+    const [lost, renewed, replaced] = [
       await town.run(two.lock('a').acquire({ lease: 60_000 })),
       await town.run(two.lock('b').acquire({ lease: 7000 })),
+      await town.run(two.lock('c').acquire()),
     ]
     await town.clock.advance(3000)
-    const watches = [watched(watcher, 'a'), watched(watcher, 'b')] as const
+    const watches = [watched(watcher, 'a'), watched(watcher, 'b'), watched(watcher, 'c')] as const
     await town.clock.advance(500)
     let goOn = (): void => undefined
     driver.until = new Promise((resolve) => {
@@ -133,12 +134,16 @@ void describe('client.watch: how a hold ended', () => {
     await assert.rejects(town.run(lost.extend(20_000)))
     await town.run(renewed.extend(20_000))
     await town.run(renewed.release())
+    await town.run(replaced.release())
+    await town.run(one.lock('c').acquire())
+    await town.run(one.lock('c').forceRelease())
     await town.clock.advance(8000)
     driver.until = undefined
     goOn()
     await town.clock.advance(4000)
     assert.deepEqual(await told(town, watches[0]), ['initial granted a two', 'perhaps released a two'])
     assert.deepEqual(await told(town, watches[1]), ['initial granted b two', 'perhaps expired b two'])
+    assert.deepEqual(await told(town, watches[2]), ['initial granted c two', 'perhaps forced c two'])
     for (const { events } of watches)
       assert.deepEqual(
         events.map(({ merged }) => merged),
