@@ -3,7 +3,7 @@ import { describe } from 'node:test'
 import type { Client, EngineError, Hold } from 'holdfast'
 import type { PartialDriver } from '../../support/partial-driver.js'
 import { indexKey, registerKey } from '#src/keys.js'
-import { lockInspect } from '#src/lua/scripts.gen.js'
+import { readWriteLockInspect } from '#src/lua/scripts.gen.js'
 import { inTown, type Town } from '../../support/town.js'
 import { brief, told, watched } from '../../support/watched.js'
 
@@ -107,14 +107,16 @@ void describe('a part of a cluster is away', () => {
   })
 
   inTown('one kind cannot be read at the first look → it is not taken for free', async (town) => {
-    const { reader, driver } = await clusterOf(town)
+    const { one, reader, driver } = await clusterOf(town)
+    const hold = await town.run(one.readWriteLock('book').write.acquire())
     let refused = 0
     driver.refuses = (words) =>
-      words.includes(lockInspect.sha) && refused++ < 1 ? 'CLUSTERDOWN Hash slot not served' : undefined
-    const watch = watched(reader, 'a')
+      words.includes(readWriteLockInspect.sha) && refused++ < 1 ? 'CLUSTERDOWN Hash slot not served' : undefined
+    const watch = watched(reader, 'book')
     await town.clock.advance(1000)
-    assert.deepEqual(await told(town, watch), ['initial granted a one'])
+    assert.deepEqual(await told(town, watch), ['initial granted book one'])
     assert.ok(refused > 1)
+    await town.run(hold.release())
   })
 
   inTown('a key of a group, and the client that says which is away → the hold has not ended', async (town) => {
