@@ -81,7 +81,7 @@ class Locks {
   }
 }
 
-/** The holders that must let go before this wait can end. */
+/** The holders that must release before this wait can end. */
 const blockersOf = (wait: ListedWait, { holders }: ListedLock): readonly ListedHolder[] => {
   const writers = holders.filter(({ mode }) => mode === 'write')
   if (wait.mode === 'read' && writers.length > 0) return writers
