@@ -16,7 +16,7 @@ export const page: Page = {
 grows with each run) and HOLDFAST_ATTEMPT in its environment.
 
 Examples:
-  30 2 * * *   holdfast once report --slot day --timezone Europe/Berlin -- ./report.sh
+  30 2 * * *   holdfast once report --slot day --timezone UTC -- ./report.sh
   */5 * * * *  holdfast once poll --every 5m -q -- ./poll.sh
   holdfast once migrate --slot v42 --retry 3 --retention 365d -- ./migrate.sh
 

@@ -43,7 +43,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
       return 1
     }
     const shown = found.map((lock) =>
-      values.json ? jsonLine(lock, now()) : described(lock, now(), sameServer(values)).join('\n'),
+      values.json ? jsonLine(lock, now(), true) : described(lock, now(), sameServer(values)).join('\n'),
     )
     process.stdout.write(`${shown.join(values.json ? '\n' : '\n\n')}\n`)
     return 0

@@ -81,7 +81,7 @@ const cycleJson = (cycle: Cycle): string =>
 const jsonOf = ({ locks, forest }: Seen, now: number): readonly string[] => [
   ...locks
     .filter(({ waiting }) => waiting.length > 0)
-    .map((lock) => plainJson({ type: 'lock', ...lockJson(lock, now) }, 0)),
+    .map((lock) => plainJson({ type: 'lock', ...lockJson(lock, now, true) }, 0)),
   ...forest.cycles.map(cycleJson),
 ]
 

@@ -19,8 +19,8 @@ const waitsOf = ({ waitsFor = [] }: ListedHolder): readonly Readonly<Record<stri
     since,
   }))
 
-/** A lock for programs: the schema is in docs/command-line.md. `now`: the server's time. */
-export const lockJson = (lock: ListedLock, now: number): Readonly<Record<string, unknown>> => {
+/** A lock for programs: the schema is in docs/command-line.md. `now`: the server's time. `waits`: what the holders wait for was asked. */
+export const lockJson = (lock: ListedLock, now: number, waits: boolean): Readonly<Record<string, unknown>> => {
   const { name, key, kind, holders, waiting, more = false, remaining, token } = lock
   return {
     ...{ name, key, kind },
@@ -28,7 +28,7 @@ export const lockJson = (lock: ListedLock, now: number): Readonly<Record<string,
       ...personOf(one, now),
       mode: one.mode,
       count: one.count,
-      waitsFor: waitsOf(one),
+      waitsFor: waits ? waitsOf(one) : null,
     })),
     waiting: waiting.map((one) => personOf(one, now)),
     more,
@@ -40,4 +40,5 @@ export const lockJson = (lock: ListedLock, now: number): Readonly<Record<string,
 }
 
 /** On one line. */
-export const jsonLine = (lock: ListedLock, now: number): string => plainJson(lockJson(lock, now), 0)
+export const jsonLine = (lock: ListedLock, now: number, waits = false): string =>
+  plainJson(lockJson(lock, now, waits), 0)

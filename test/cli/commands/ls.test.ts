@@ -99,7 +99,11 @@ void describe('holdfast ls', () => {
       assert.deepEqual(Object.keys(row), ['name', 'key', 'kind', 'holders', 'waiting', 'more', 'remaining', 'token'])
     const [alone, book, busy, group, stuck] = rows as Record<string, Record<string, unknown>[]>[]
     const [holder] = alone?.['holders'] ?? []
-    assert.deepEqual(Object.keys(holder ?? {}), ['owner', 'client', 'label', 'since', 'age', 'keys', 'mode', 'count'])
+    assert.deepEqual(Object.keys(holder ?? {}), [
+      ...['owner', 'client', 'label', 'since', 'age', 'keys', 'mode', 'count'],
+      'waitsFor',
+    ])
+    assert.equal(holder?.['waitsFor'], null)
     assert.ok(Number(holder?.['age']) >= 1900 && Number(holder?.['age']) < 10_000)
     assert.equal(book?.['holders']?.length, 2)
     assert.deepEqual(Object.keys(busy?.['waiting']?.[0] ?? {}), ['owner', 'client', 'label', 'since', 'age', 'keys'])

@@ -60,9 +60,18 @@ void describe('holdfast once', () => {
     const again = await start(['--slot', 's', '--retry', '5', '--', 'echo', 'ran']).ended
     assert.deepEqual([again.code, again.out], [0, ''])
     assert.equal(again.error, "holdfast: skipped 's': it has run already, and failed\n")
-    assert.equal((await start(['--slot', 't', '--', 'holdfast-no-such-command']).ended).code, 127)
-    assert.equal((await (await broken.open()).slots('n').inspect('t'))?.state, 'failed')
   })
+
+  onServer(
+    'a command that cannot be executed → 127, and with --retry another machine runs the slot',
+    async (broken) => {
+      const start = starter(broken)
+      assert.equal((await start(['--slot', 't', '--', 'holdfast-no-such-command']).ended).code, 127)
+      assert.equal((await (await broken.open()).slots('n').inspect('t'))?.state, 'crashed')
+      const again = await start(['--slot', 't', '--retry', '1', '--', 'echo', 'ran']).ended
+      assert.deepEqual([again.code, again.out], [0, 'ran\n'])
+    },
+  )
 
   onServer('killed in the middle → its command ends, and another takes over once its lease is over', async (broken) => {
     const start = starter(broken)
