@@ -26,7 +26,7 @@ const OPTIONS = {
 export const page: Page = {
   usage: ['tree [options]'],
   about:
-    'Shows who waits for whom: each lock that calls wait for, below it the waiters in their order, and below a waiter the locks that it holds meanwhile, if others wait for those. It ends with 1 if calls wait for one another.\n\nWhat a waiter holds meanwhile is known if its calls are nested, or have the same owner, and have waited for a second.',
+    'Shows which call waits for which: each lock that calls wait for, below it the waiters in their order, and below a waiter the locks that it holds meanwhile, if others wait for those. It ends with 1 if calls wait for one another.\n\nWhat a waiter holds meanwhile is known if its calls are nested, or have the same owner, and have waited for a second.',
   options: OPTIONS,
   more: `Examples:
   holdfast tree

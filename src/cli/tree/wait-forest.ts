@@ -23,7 +23,7 @@ export interface Stuck {
 
 export type Cycle = readonly Stuck[]
 
-/** Who waits for whom. */
+/** Which call waits for which. */
 export interface Forest {
   readonly roots: readonly BlockedLock[]
   /** Calls that wait for one another. Each lock is in one of them at most. */
@@ -100,7 +100,7 @@ class StuckHolds {
     this.#stuck = new Map(waiting.map((hold) => [hold.holder, hold]))
     const behind = this.#behind()
     const unsure = [...this.#stuck.keys()]
-    // Whoever waits for one that can go on is looked at again: the list grows.
+    // A call that waits for one that can go on is looked at again: the list grows.
     for (const holder of unsure) {
       if (!this.#stuck.has(holder) || this.#isStuck(holder)) continue
       this.#stuck.delete(holder)

@@ -37,7 +37,7 @@ const ring = async (
 }
 
 void describe('holdfast tree', () => {
-  onServer('a deadlock of two real clients → 1, who waits for whom, and a command that ends it', async (broken) => {
+  onServer('a deadlock of two real clients → 1, which call waits for which, and a command that ends it', async (broken) => {
     const { url } = broken.server
     await ring(broken, ['a', 'b'])
     const { code, out, error } = await holdfast(['tree'], { url })
