@@ -37,19 +37,22 @@ const ring = async (
 }
 
 void describe('holdfast tree', () => {
-  onServer('a deadlock of two real clients → 1, which call waits for which, and a command that ends it', async (broken) => {
-    const { url } = broken.server
-    await ring(broken, ['a', 'b'])
-    const { code, out, error } = await holdfast(['tree'], { url })
-    assert.deepEqual([code, error], [1, ''])
-    assert.match(out, /Deadlock: these calls wait for one another\./)
-    assert.match(out, /has-a holds a and waits for b, for \ds/)
-    assert.match(out, /has-b holds b and waits for a, for \ds/)
-    const command = linesOf(out).find((line) => line.startsWith('  holdfast unlock'))
-    const [, , ...args] = (command ?? '').trim().split(' ')
-    assert.equal((await holdfast(['unlock', ...args, '--yes'], { url })).code, 0)
-    await broken.until(async () => (await holdfast(['tree'], { url })).code === 0, 30_000)
-  })
+  onServer(
+    'a deadlock of two real clients → 1, which call waits for which, and a command that ends it',
+    async (broken) => {
+      const { url } = broken.server
+      await ring(broken, ['a', 'b'])
+      const { code, out, error } = await holdfast(['tree'], { url })
+      assert.deepEqual([code, error], [1, ''])
+      assert.match(out, /Deadlock: these calls wait for one another\./)
+      assert.match(out, /has-a holds a and waits for b, for \ds/)
+      assert.match(out, /has-b holds b and waits for a, for \ds/)
+      const command = linesOf(out).find((line) => line.startsWith('  holdfast unlock'))
+      const [, , ...args] = (command ?? '').trim().split(' ')
+      assert.equal((await holdfast(['unlock', ...args, '--yes'], { url })).code, 0)
+      await broken.until(async () => (await holdfast(['tree'], { url })).code === 0, 30_000)
+    },
+  )
 
   onServer('--json, --dot, show → the same', async (broken) => {
     const { url } = broken.server
