@@ -62,10 +62,11 @@ export interface ListedWait {
   readonly name: string
   /** The key on the server. */
   readonly key: string
+  /** The kind of lock. */
   readonly kind: ListedKind
   /** Which side of a read-write lock. */
   readonly mode?: 'read' | 'write' | undefined
-  /** Of a keyed lock, the keys that it wants; 100 at most. */
+  /** Of a keyed lock, the keys that it wants; 1,000 at most. */
   readonly keys?: readonly string[] | undefined
   /** Since when, ms since the epoch, as its client estimates the server's time. */
   readonly since: number
