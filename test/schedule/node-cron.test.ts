@@ -140,32 +140,38 @@ void describe('holdfast/node-cron: trouble', () => {
     assert.equal(await client.slots('job').inspect(DUE), undefined)
   })
 
-  onServer('retry → the next process takes over when the first one closes, and the first is told', async (broken) => {
-    const [a, b] = [await broken.open(), await broken.open()]
-    const [first, second] = [runCoordinator(a, { retry: 1 }), runCoordinator(b, { retry: 1 })]
-    assert.equal(await first.shouldRun(keyOf('job'), 1000), true)
-    const next = second.shouldRun(keyOf('job'), 1000)
-    await until(async () => (await a.slots('job').inspect(DUE))?.state === 'running')
-    await a.close()
-    assert.equal(await next, true)
-    assert.equal(second.runOf({ date: DUE, task: { name: 'job' } })?.attempt, 2)
-    await assert.rejects(first.onComplete(keyOf('job')), { name: 'ClosedError' })
-    await second.onComplete(keyOf('job'))
-    assert.equal((await b.slots('job').inspect(DUE))?.state, 'ran')
-  })
+  onServer(
+    'retry → the next process takes over when the first one closes, whose `onComplete` rejects',
+    async (broken) => {
+      const [a, b] = [await broken.open(), await broken.open()]
+      const [first, second] = [runCoordinator(a, { retry: 1 }), runCoordinator(b, { retry: 1 })]
+      assert.equal(await first.shouldRun(keyOf('job'), 1000), true)
+      const next = second.shouldRun(keyOf('job'), 1000)
+      await until(async () => (await a.slots('job').inspect(DUE))?.state === 'running')
+      await a.close()
+      assert.equal(await next, true)
+      assert.equal(second.runOf({ date: DUE, task: { name: 'job' } })?.attempt, 2)
+      await assert.rejects(first.onComplete(keyOf('job')), { name: 'ClosedError' })
+      await second.onComplete(keyOf('job'))
+      assert.equal((await b.slots('job').inspect(DUE))?.state, 'ran')
+    },
+  )
 
-  onServer('retry → the next process takes over from one that is cut off, and that one is told', async (broken) => {
-    const cutOff = await broken.open()
-    const other = await connect(broken.server.url)
-    broken.after(() => other.close())
-    const [first, second] = [runCoordinator(cutOff, { retry: 1 }), runCoordinator(other, { retry: 1 })]
-    assert.equal(await first.shouldRun(keyOf('job'), 1000), true)
-    const run = first.runOf({ date: DUE, task: { name: 'job' } })
-    broken.proxy.mute = true
-    assert.equal(await second.shouldRun(keyOf('job'), 1000), true)
-    assert.ok(run?.signal.aborted === true, 'the task was not told before another process took over')
-    broken.proxy.mute = false
-    await assert.rejects(first.onComplete(keyOf('job')), LockLostError)
-    await second.onComplete(keyOf('job'))
-  })
+  onServer(
+    'retry → the next process takes over from one that is cut off, whose `onComplete` rejects',
+    async (broken) => {
+      const cutOff = await broken.open()
+      const other = await connect(broken.server.url)
+      broken.after(() => other.close())
+      const [first, second] = [runCoordinator(cutOff, { retry: 1 }), runCoordinator(other, { retry: 1 })]
+      assert.equal(await first.shouldRun(keyOf('job'), 1000), true)
+      const run = first.runOf({ date: DUE, task: { name: 'job' } })
+      broken.proxy.mute = true
+      assert.equal(await second.shouldRun(keyOf('job'), 1000), true)
+      assert.ok(run?.signal.aborted === true, 'the task was not told before another process took over')
+      broken.proxy.mute = false
+      await assert.rejects(first.onComplete(keyOf('job')), LockLostError)
+      await second.onComplete(keyOf('job'))
+    },
+  )
 })

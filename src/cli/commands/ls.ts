@@ -9,6 +9,7 @@ import { Progress } from '../locks/progress.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { tableOf } from '../text/table.js'
+import { widthOfOutput } from '../text/width.js'
 import { asUsage, parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
@@ -50,9 +51,6 @@ The exit code is 0, also if there is no lock; 64 wrong usage, 69 no server,
 }
 
 const NONE = 'found none among the locks that were held or waited for longer than a second; --scan also finds others'
-
-/** How many columns the output has; a pipe has no end. */
-const widthOfOutput = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Infinity)
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
 

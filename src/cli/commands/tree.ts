@@ -7,7 +7,7 @@ import { CONNECTION, connectionOf, sameServer, withClient } from '../connection.
 import { lockJson } from '../locks/json.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
-import { cutTo } from '../text/width.js'
+import { cutTo, widthOfOutput } from '../text/width.js'
 import { dotOf } from '../tree/dot-graph.js'
 import { drawn } from '../tree/draw-forest.js'
 import { type Cycle, type Forest, forestOf, identityOf } from '../tree/wait-forest.js'
@@ -91,7 +91,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   return withClient(connectionOf(values, process.env), async (client) => {
     const now = await serverClock(client)
     const result = await proven(client)
-    const width = process.stdout.isTTY ? process.stdout.columns || 80 : Infinity
+    const width = widthOfOutput()
     const lines = values.json
       ? jsonOf(result, now())
       : values.dot

@@ -6,6 +6,9 @@ const TWO =
 
 const columnsOf = (sign: string): number => (NONE.test(sign) ? 0 : TWO.test(sign) ? 2 : 1)
 
+/** How many columns the output has; a pipe has no end. */
+export const widthOfOutput = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Infinity)
+
 /** How many columns of a terminal the text takes. It must be plain already. */
 export const widthOf = (text: string): number => {
   let width = 0

@@ -2,6 +2,7 @@ import type { Client } from '../../api/client.js'
 import type { ListedLock } from '../../api/listing.js'
 import { textOf } from '../../thrown.js'
 import { restoreTerminal } from '../restore-terminal.js'
+import { codeOfSignal } from '../exit-code.js'
 import { serverClock } from '../server-clock.js'
 import { paint } from '../text/styled-row.js'
 import { Screen } from '../text/screen.js'
@@ -21,8 +22,6 @@ export interface TopOptions {
 
 /** ms. Ages grow between two readings, too. */
 const REDRAW = 500
-/** As a shell reports Ctrl-C. */
-const INTERRUPTED = 130
 
 /** The list of the locks as a picture that follows them, with keys. */
 export class Top {
@@ -143,7 +142,7 @@ export class Top {
 
   #grant(wish: Wish): void {
     if (wish === 'quit') this.#end(0)
-    else if (wish === 'interrupt') this.#end(INTERRUPTED)
+    else if (wish === 'interrupt') this.#end(codeOfSignal('SIGINT'))
     else if (wish === 'refresh') this.#wake()
     else {
       this.#leave()

@@ -1,4 +1,4 @@
-import type { ListedHolder, ListedLock, ListedWaiter } from '../../api/listing.js'
+import type { ListedLock, ListedWaiter } from '../../api/listing.js'
 import { plainMessage } from '../../plain-text.js'
 import { whoIs } from '../locks/describe.js'
 import type { Forest } from './wait-forest.js'
@@ -9,17 +9,23 @@ const quoted = (text: string): string => `"${text.replace(/["\\]/g, String.raw`\
 const lockNode = ({ kind, key }: ListedLock): string => quoted(`lock ${kind} ${plainMessage(key)}`)
 const callNode = (owner: string): string => quoted(`call ${plainMessage(owner)}`)
 
-/** The call that stands in the line is the one that holds something else, if its client has told so. */
-const nodeOf = (waiter: ListedWaiter, wanted: ListedLock, all: readonly ListedLock[]): string => {
-  const isIt = ({ client, waitsFor = [] }: ListedHolder): boolean =>
-    client === waiter.client && waitsFor.some(({ key }) => key === wanted.key)
-  const holder = all.flatMap(({ holders }) => holders).find(isIt)
-  return callNode(holder?.owner ?? waiter.owner)
+const waitId = (client: string, key: string): string => `${client} ${key}`
+
+/** By the client that waits and the key that it waits for: the first owner whose call does so. */
+const waitingOwners = (all: readonly ListedLock[]): ReadonlyMap<string, string> => {
+  const owners = new Map<string, string>()
+  for (const { client, owner, waitsFor = [] } of all.flatMap(({ holders }) => holders))
+    for (const { key } of waitsFor) if (!owners.has(waitId(client, key))) owners.set(waitId(client, key), owner)
+  return owners
 }
 
 /** Calls and locks as a graph for `dot`: from a call to the lock that it waits for, and from a lock to the call that holds it. */
 export const dotOf = (all: readonly ListedLock[], { cycles }: Forest): readonly string[] => {
   const red = new Set(cycles.flatMap((cycle) => cycle.map(({ holder }) => callNode(holder.owner))))
+  const waiting = waitingOwners(all)
+  // The call that stands in the line is the one that holds something else, if its client says so.
+  const nodeOf = ({ client, owner }: ListedWaiter, { key }: ListedLock): string =>
+    callNode(waiting.get(waitId(client, key)) ?? owner)
   const nodes = new Map<string, string>()
   const edges: string[] = []
   const call = (node: string, who: Parameters<typeof whoIs>[0]): string => {
@@ -30,7 +36,7 @@ export const dotOf = (all: readonly ListedLock[], { cycles }: Forest): readonly 
     const to = lockNode(lock)
     nodes.set(to, `label=${quoted(`${plainMessage(lock.name)} (${lock.kind})`)} shape=box`)
     for (const holder of lock.holders) edges.push(`${to} -> ${call(callNode(holder.owner), holder)} [label="held by"]`)
-    for (const waiter of lock.waiting) edges.push(`${call(nodeOf(waiter, lock, all), waiter)} -> ${to}`)
+    for (const waiter of lock.waiting) edges.push(`${call(nodeOf(waiter, lock), waiter)} -> ${to}`)
   }
   const lines = [...[...nodes].map(([node, attributes]) => `${node} [${attributes}]`), ...edges]
   return ['digraph locks {', ...lines.map((line) => `  ${line}`), '}']

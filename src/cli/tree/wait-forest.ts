@@ -113,7 +113,7 @@ class StuckHolds {
     const behind = new Map<ListedHolder, ListedHolder[]>()
     for (const { holder } of this.#stuck.values())
       for (const blocker of (holder.waitsFor ?? []).flatMap((wait) => this.#blockersOf(wait)))
-        behind.set(blocker, [...(behind.get(blocker) ?? []), holder])
+        if (behind.get(blocker)?.push(holder) === undefined) behind.set(blocker, [holder])
     return behind
   }
 

@@ -5,7 +5,7 @@ import { numberOf } from '../../keys.js'
 import { LONG } from './locks-to-publish.js'
 import { holdsToTell, keysToTell, Page, type ToldWait } from './told-waits.js'
 
-/** A wait of this client, and what others are told about it. */
+/** A wait of this client, and what it publishes about it. */
 export interface OwnWait {
   readonly wait: NestedWait
   readonly told: ToldWait

@@ -11,7 +11,7 @@ import { onServer } from '../../support/server.js'
 import { until } from '../../support/until.js'
 import { holdfast, linesOf, MAIN, TERMINAL } from './stage.js'
 
-/** `holdfast watch`, as a process that goes on until it is told to stop. */
+/** `holdfast watch`, as a process that runs until a signal ends it. */
 const watching = (url: string, args: readonly string[], columns?: number) => {
   const call = [process.execPath, MAIN, 'watch', ...args]
   const quoted = call.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
