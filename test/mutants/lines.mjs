@@ -165,9 +165,17 @@ export const lines = [
     name: 'core-backs-off-for-ever',
     breaks: 'after any trouble a free lock is asked for within a second',
     file: 'src/core/line/line-waiters.ts',
-    from: 'troublePause(this.#troubles++)',
+    from: 'troublePause(this.#host.runtime.options.clock, this.#troubles++)',
     to: '50 * 2 ** this.#troubles++',
     suites: ['suites/guide/promises#trouble for minutes from the first'],
+  },
+  {
+    name: 'core-all-ask-at-once',
+    breaks: 'clients that met the same trouble do not ask again in the same moment',
+    file: 'src/core/waiting/waits-out.ts',
+    from: ' * (0.75 + 0.5 * clock.random())',
+    to: ' * (1 + 0 * clock.random())',
+    suites: ['core/waiting/waits-out#same moment'],
   },
   {
     name: 'core-trouble-for-good',

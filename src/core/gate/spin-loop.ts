@@ -1,5 +1,5 @@
 import { PollingLoop } from '../waiting/polling-loop.js'
-import { troublePause } from '../waiting/repeat-while-trouble.js'
+import { troublePause } from '../waiting/waits-out.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { POLL } from '../../script-constants.js'
 
@@ -40,7 +40,7 @@ export class SpinLoop extends PollingLoop<Waiter> {
       const outcome = asked ? 0 : await contest.attempt(waiter)
       if (outcome === 'served') continue
       if (typeof outcome === 'object') {
-        if (contest.troubled(outcome.trouble)) await this.#pause(troublePause(troubles++))
+        if (contest.troubled(outcome.trouble)) await this.#pause(troublePause(contest.clock, troubles++))
         continue
       }
       troubles = 0

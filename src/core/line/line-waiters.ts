@@ -1,12 +1,12 @@
 import type { Tenure } from '../hold/tenure.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
-import { isAway, waitsOut } from '../server/error-kinds.js'
+import { isAway } from '../server/error-kinds.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { LocalHoldCheck } from '../waiting/local-hold-check.js'
 import type { Request } from '../waiting/wait-request.js'
 import { serveWaiter } from '../waiting/serve-waiter.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
-import { troublePause } from '../waiting/repeat-while-trouble.js'
+import { troublePause, waitsOut } from '../waiting/waits-out.js'
 import { TimedWaiters } from '../waiting/timed-waiters.js'
 import type { Outsiders } from './listen-to-outsiders.js'
 import { LineLeave } from './line-leave.js'
@@ -161,7 +161,7 @@ export class LineWaiters {
   }
 
   #askLater(waiter: Waiter): void {
-    const pause = troublePause(this.#troubles++)
+    const pause = troublePause(this.#host.runtime.options.clock, this.#troubles++)
     void this.#host.staying(async () => {
       await this.#host.runtime.background.pause(pause)
       if (waiter.queued && !this.standsOnce) this.#ask(waiter)

@@ -32,10 +32,6 @@ export const isWrongKind = (trouble: unknown): boolean =>
 export const isMoving = (trouble: unknown): boolean =>
   trouble instanceof EngineError && (trouble.code === 'TRYAGAIN' || trouble.code === 'ASK')
 
-/** A call with a time limit waits out passing trouble. One without does so once the server has answered it, or while a slot moves. */
-export const waitsOut = (trouble: unknown, { wait }: { readonly wait: number }, answered: boolean): boolean =>
-  isTransient(trouble) && (answered || (wait > 0 && (wait !== Infinity || isMoving(trouble))))
-
 /** Whether the server may have run the step, or part of it: if a key moves to another node, a running script is broken off. */
 export const mayHaveRun = ({ code, message }: EngineError): boolean =>
   UNSURE.has(code) || isBrokenOff(message) || (code === 'NOPERM' && message.includes(' script: '))

@@ -2,7 +2,7 @@ import type { Timer } from '../../base/clock.js'
 import { MessageBrake } from '../waiting/message-brake.js'
 import type { Patience } from '../waiting/wait-request.js'
 import { type Contest as Asked, PollingLoop } from '../waiting/polling-loop.js'
-import { troublePause } from '../waiting/repeat-while-trouble.js'
+import { troublePause } from '../waiting/waits-out.js'
 import type { Ear } from '../server/shared-subscriptions.js'
 import type { Runtime } from '../client/runtime.js'
 import type { Passage } from './passage.js'
@@ -70,7 +70,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Pol
         continue
       }
       if (typeof outcome === 'object') {
-        if (contest.troubled(outcome.trouble)) await this.sleep(troublePause(troubles++))
+        if (contest.troubled(outcome.trouble)) await this.sleep(troublePause(contest.clock, troubles++))
         continue
       }
       troubles = 0

@@ -1,11 +1,7 @@
-import { POLL } from '../../script-constants.js'
 import type { Runtime } from '../client/runtime.js'
-import { waitsOut } from '../server/error-kinds.js'
 import { limitedStep, type LATE } from './limited-step.js'
 import type { Patience } from './wait-request.js'
-
-/** ms. How long a call that waits trouble out pauses before it asks again. `before`: how much trouble it had met before this one. */
-export const troublePause = (before: number): number => Math.min(50 * 2 ** before, POLL)
+import { troublePause, waitsOut } from './waits-out.js'
 
 /**
  * Runs a step that may be repeated, for a call that waits but is in no queue: again and again while there is trouble that such a call waits out. The signal
@@ -24,7 +20,7 @@ export const repeatWhileTrouble = async <T>(
       } catch (trouble) {
         if (!waitsOut(trouble, patience, false)) throw trouble
         patience.trouble = trouble
-        await runtime.background.pause(troublePause(troubles))
+        await runtime.background.pause(troublePause(runtime.options.clock, troubles))
         if (over) throw trouble
       }
     }

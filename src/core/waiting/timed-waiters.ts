@@ -9,7 +9,8 @@ import { GRACE } from './limited-step.js'
 import { WaiterQueue } from './waiter-queue.js'
 import type { Patience, Request } from './wait-request.js'
 import type { Runtime } from '../client/runtime.js'
-import { isAway, waitsOut } from '../server/error-kinds.js'
+import { isAway } from '../server/error-kinds.js'
+import { waitsOut } from './waits-out.js'
 import { newWaiter, type Waiter } from './waiter.js'
 
 /** Called when a waiter leaves before it is served. Resolves when nothing of it is left; undefined if that is so already. */
