@@ -1,6 +1,7 @@
 import { traceOf } from '../thrown.js'
+import { codeOfSignal } from './exit-code.js'
 
-const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 const PATIENCE = 500
 
 export interface Guarded {
@@ -21,18 +22,17 @@ export const restoreTerminal = ({ restore, stop }: Guarded): (() => void) => {
     setTimeout(leave, PATIENCE)
     stop().then(leave, leave)
   }
-  const onSignal = (signal: NodeJS.Signals): void => end(SIGNALS[signal as keyof typeof SIGNALS])
+  const onSignal = (signal: NodeJS.Signals): void => end(codeOfSignal(signal))
   const onError = (error: unknown): void => {
     restore()
     process.stderr.write(`holdfast: ${traceOf(error)}\n`)
     end(1)
   }
-  const signals = Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]
-  for (const signal of signals) process.on(signal, onSignal)
+  for (const signal of SIGNALS) process.on(signal, onSignal)
   process.on('uncaughtException', onError)
   process.on('exit', restore)
   return () => {
-    for (const signal of signals) process.off(signal, onSignal)
+    for (const signal of SIGNALS) process.off(signal, onSignal)
     process.off('uncaughtException', onError)
     process.off('exit', restore)
   }

@@ -1232,7 +1232,7 @@ export const lines = [
   {
     name: 'idempotency-failures-kept',
     breaks: 'after an answer of 5xx, the next request runs again',
-    file: 'src/http/idempotency/response-recording.ts',
+    file: 'src/http/idempotency/which-answers-are-kept.ts',
     from: 'status >= 500 ||',
     to: 'status >= 600 ||',
     suites: ['http/idempotency/contract#a failure'],
@@ -1775,7 +1775,7 @@ export const lines = [
   {
     name: 'fg10-deaf-to-redisson',
     breaks: 'who waits behind one of Redisson’s listens where that one calls',
-    file: 'src/core/line/line.ts',
+    file: 'src/core/line/place-states.ts',
     from: 'else if (call === undefined) this.#outsiders.attend',
     to: "else if (state === 'behind others') this.#outsiders.attend",
     suites: ['sync/fair-lock/flaws'],
@@ -2008,7 +2008,7 @@ export const lines = [
   {
     name: 'name-kept-through-an-outage',
     breaks: 'a name that may have been granted unheard proves nothing any more',
-    file: 'src/core/line/line.ts',
+    file: 'src/core/line/place-states.ts',
     from: 'place.named ||= ',
     to: 'void ',
     suites: ['core/line/late-grants#heard nothing'],

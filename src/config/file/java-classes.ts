@@ -2,7 +2,8 @@ import type { Codec, CodecName } from '../../api/codec.js'
 import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { NatMap } from '../../engine/endpoint.js'
 import { type Tree, wrong } from './yaml-tree.js'
-import { type Reading, simpleName, type Values } from './field-values.js'
+import type { Values } from './field-values.js'
+import { type Reading, simpleName } from './use-warn-or-refuse.js'
 import { plainText, quoted } from '../../plain-text.js'
 
 /** The codecs that stand for Java's classes. */

@@ -5,7 +5,8 @@ import { placeIn } from './endpoint-of-file.js'
 import { codecIn, javaCodecIn, nameMapperIn } from './java-classes.js'
 import { tlsIn } from './tls-of-file.js'
 import type { Tree } from './yaml-tree.js'
-import { type Reading, Values } from './field-values.js'
+import { Values } from './field-values.js'
+import type { Reading } from './use-warn-or-refuse.js'
 import { plainMessage, plainText } from '../../plain-text.js'
 
 /** The caller's options that affect how the file is read. */

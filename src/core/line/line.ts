@@ -1,7 +1,7 @@
 import type { UnitOfWork } from '../../base/owner.js'
-import { type Moment, momentOf } from '../../base/clock.js'
+import { momentOf } from '../../base/clock.js'
 import type { Tenure } from '../hold/tenure.js'
-import type { JoinState, LineProtocol, News, PlaceState } from '../protocol/line-protocol.js'
+import type { LineProtocol, News } from '../protocol/line-protocol.js'
 import type { ServerTime } from '../server/server-time.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
@@ -10,27 +10,28 @@ import type { Place, Waiter } from '../waiting/waiter.js'
 import { GrantAcceptor, type GrantedLine } from './grant-acceptor.js'
 import { GrantListener } from './grant-listener.js'
 import { PassWithoutServer } from './pass-without-server.js'
-import { type Joinable, LineJoin, SOON } from './line-join.js'
-import { LinePoll, type Polled, type Told } from './line-poll.js'
+import { LineJoin, SOON } from './line-join.js'
+import { LinePoll } from './line-poll.js'
 import { LineWaiters } from './line-waiters.js'
 import { Outsiders } from './listen-to-outsiders.js'
 import { PassByServer } from './pass-by-server.js'
-import { TRIAL } from '../../script-constants.js'
+import { PlaceStates, type StatedLine } from './place-states.js'
 
 /**
  * One line on the server, and the part of this process in it: first come, first served among all processes. The script that
  * frees the lock grants it to the next place in the same step, and publishes that to its client.
  */
-export class Line implements Polled, Joinable, GrantedLine {
+export class Line implements StatedLine, GrantedLine {
   readonly waiters: LineWaiters
   readonly poll: LinePoll
   readonly hands: PassWithoutServer
+  readonly acceptor: GrantAcceptor
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #serverTime: ServerTime
+  readonly #states: PlaceStates
   readonly #joining: LineJoin
   readonly #grants: GrantListener
-  readonly #acceptor: GrantAcceptor
   readonly #passOn: PassByServer
   readonly #outsiders: Outsiders
   /** How many calls have yet to join: each tries first, or waits until grants can be heard. */
@@ -42,13 +43,14 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.#protocol = protocol
     this.#serverTime = host.runtime.serverTime(protocol.key)
     this.#outsiders = new Outsiders(host, protocol, () => this.poll.now())
-    this.waiters = new LineWaiters(host, protocol, this.#outsiders, (waiter) => this.#ask(waiter))
+    this.waiters = new LineWaiters(host, protocol, this.#outsiders, (waiter) => this.ask(waiter))
     this.hands = new PassWithoutServer(host, this.waiters)
-    this.poll = new LinePoll(host, protocol, this, () => this.#news)
-    this.#joining = new LineJoin(host, protocol, this)
+    this.#states = new PlaceStates(host, protocol, this, this.#outsiders)
+    this.poll = new LinePoll(host, protocol, this.#states, () => this.#news)
+    this.#joining = new LineJoin(host, protocol, this.#states)
     this.#passOn = new PassByServer(host, protocol, this.waiters)
-    this.#acceptor = new GrantAcceptor(host, protocol, this)
-    this.#grants = new GrantListener(host, protocol, (grant) => this.#acceptor.hear(grant))
+    this.acceptor = new GrantAcceptor(host, protocol, this)
+    this.#grants = new GrantListener(host, protocol, (grant) => this.acceptor.hear(grant))
   }
 
   get #news(): News {
@@ -81,26 +83,26 @@ export class Line implements Polled, Joinable, GrantedLine {
     const waiter = this.waiters.room.enter(request, resolve, reject)
     if (behind && request.wait > 0 && !this.waiters.admit(waiter)) return
     if (this.waiters.standsOnce) this.waiters.stand()
-    else if (place === undefined) this.#ask(waiter)
+    else if (place === undefined) this.ask(waiter)
   }
 
   /** For a call that has asked already, before all waiters here: it joins the line. */
   enterFirst({ request, resolve, reject, sent }: LoneCall): void {
     this.waiters.answeredAt = sent.mono
     const waiter = this.waiters.room.enter(request, resolve, reject, sent.mono)
-    if (this.waiters.admit(waiter)) this.#ask(waiter, true)
+    if (this.waiters.admit(waiter)) this.ask(waiter, true)
     else this.waiters.rest()
   }
 
   /** Acquires the lock if it is free; else joins the line, once grants can be heard. */
-  #ask(waiter: Waiter, refused = false): void {
+  ask(waiter: Waiter, refused = false): void {
     // The waiter may have a place already, that of another call of its owner.
     if (waiter.place !== undefined) return
     const place = this.waiters.places.add(waiter)
     const hears = this.#grants.hears && this.#serverTime.latest !== undefined
     const joins = waiter.request.wait > 0 && (refused || hears)
     // No call overtakes those that are about to join.
-    if (joins && this.#approaching === 0 && this.#grants.listens()) this.#join(place)
+    if (joins && this.#approaching === 0 && this.#grants.listens()) this.join(place)
     else void this.#host.staying(() => this.#approach(place, joins))
   }
 
@@ -113,7 +115,7 @@ export class Line implements Polled, Joinable, GrantedLine {
         if (place.waiter.request.wait === 0) this.waiters.refuse(place)
         else {
           await this.#grants.listen()
-          if (place.waiter.queued && places.has(place)) this.#join(place)
+          if (place.waiter.queued && places.has(place)) this.join(place)
         }
       }
       // The waiter was rejected, or served as another call of its owner. The next waiter here goes on with the place.
@@ -122,7 +124,7 @@ export class Line implements Polled, Joinable, GrantedLine {
         if (places.has(place)) void this.#host.staying(() => this.#approach(place, true))
       }
     } catch (trouble) {
-      this.troubled(place, trouble)
+      this.waiters.troubled(place, trouble)
     } finally {
       this.#approaching--
     }
@@ -133,11 +135,11 @@ export class Line implements Polled, Joinable, GrantedLine {
     const sent = momentOf(this.#host.runtime.options.clock)
     const left = await this.#protocol.acquire(place.wire, place.waiter.request.terms.lease)
     this.waiters.answeredAt = sent.mono
-    if (left === null) await this.#acceptor.held(place, undefined, sent)
+    if (left === null) await this.acceptor.held(place, undefined, sent)
     return left === null || !place.waiter.queued
   }
 
-  #join(place: Place): void {
+  join(place: Place): void {
     place.joining = true
     place.calls = this.poll.calls
     // First some places of this process, and then some of others, are ahead of it.
@@ -145,86 +147,9 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.#joining.join(place, patient)
   }
 
-  // ---- what the server says about a place --------------------------------------------------------------------------
-
-  stays(place: Place): boolean {
-    return this.waiters.places.has(place)
-  }
-
-  standing(): readonly Place[] {
-    return [...this.waiters.places].filter(({ since }) => since !== undefined)
-  }
-
-  heard(stamp: number, sent: Moment): void {
-    this.#serverTime.heard(stamp, sent)
-    this.waiters.answeredAt = sent.mono
-  }
-
-  joined(place: Place, state: JoinState, told: Told, sent: Moment): void {
-    const { places, leave } = this.waiters
-    place.joining = false
-    this.waiters.recovered()
-    if (state === 'held') void this.#acceptor.held(place, told.stamp, sent)
-    else if (!places.has(place) || !place.waiter.queued) leave.abandon(place)
-    else if (state === 'late') this.#join(place)
-    else {
-      this.#waits(place, state, told)
-      // A message came before the server could be asked about the place.
-      if (place.calls !== this.poll.calls) this.poll.now()
-    }
-  }
-
-  stands(place: Place, state: PlaceState, told: Told, sent: Moment): void {
-    if (state === 'held') void this.#acceptor.held(place, told.stamp, sent)
-    else if (!this.waiters.places.has(place)) return
-    else if (state !== 'gone') this.#waits(place, state, told)
-    // The server took it for dead, or its keys were deleted: it joins again, at the end.
-    else if (!place.joining) this.again(place)
-  }
-
-  #waits(place: Place, state: PlaceState, told: Told): void {
-    const { waiter } = place
-    // A grant that no client here heard may have lapsed meanwhile, and a stranger who heard it may have worked out the wire name.
-    place.named ||= place.since !== undefined && told.stamp - place.since >= TRIAL * 1000
-    // An earlier grant was for another round, or has lapsed.
-    place.since = told.stamp
-    this.waiters.room.refuseTries(waiter)
-    if (this.waiters.admit(waiter)) {
-      this.#attend(place, state, told)
-      this.poll.after(state, told.left)
-      return
-    }
-    void this.waiters.vacate(place)
-    this.waiters.shareOn(waiter)
-    // The place may belong to the next waiter now, which must be admitted there as well.
-    if (this.waiters.places.has(place)) this.#waits(place, state, told)
-    else this.waiters.rest()
-  }
-
-  /** A place right behind outsiders, or behind Redisson's waiters, listens to their releases or wake-ups. */
-  #attend(place: Place, state: PlaceState, { open = 0, share = 0 }: Told): void {
-    const call = this.#protocol.callOf?.(place.wire)
-    if (state !== 'behind others') this.#outsiders.leave(place)
-    else if (call === undefined) this.#outsiders.attend(place, open, share)
-    else {
-      this.waiters.places.hearCalls(place, call, () => this.poll.now())
-    }
-  }
-
-  /** Joins under a new name: the old one may have been granted the lock unheard. */
+  /** Another name, behind all others in the line. */
   again(place: Place): void {
-    this.hands.stop()
-    if (!this.waiters.places.has(place)) return
-    this.waiters.places.forget(place)
-    if (place.waiter.queued) this.#ask(place.waiter, true)
-  }
-
-  met(trouble: unknown): void {
-    this.waiters.met(trouble)
-  }
-
-  troubled(place: Place, trouble: unknown): void {
-    this.waiters.troubled(place, trouble)
+    this.#states.again(place)
   }
 
   // ---- passing it on -----------------------------------------------------------------------------------------------

@@ -1,9 +1,8 @@
 import type { Timer } from '../../base/clock.js'
 import type { PresenceLabel } from '../client/presence-label.js'
-import { coreListingPublish } from '../../lua/scripts.gen.js'
-import { integer } from '../../lua/reply-shape.js'
 import { isRefused } from '../server/error-kinds.js'
 import { LocksToPublish, type LockToPublish, type Sources } from './locks-to-publish.js'
+import { PublishedFields } from './published-fields.js'
 
 /** ms. How often a client looks at what it holds and waits for, while it does. */
 const TICK = 500
@@ -25,29 +24,23 @@ interface Batch {
 export class IndexPublisher {
   readonly #sources: Sources
   readonly #presence: PresenceLabel
-  readonly #key: string
   readonly #locks: LocksToPublish
-  /** The fields that the server has, if it has forgotten nothing. */
-  readonly #there = new Set<string>()
+  readonly #fields: PublishedFields
   #timer: Timer | undefined
   #running: Promise<void> | undefined
   #ended = false
-  /** It is not known what the server has. */
-  #unsure = false
   #heartbeatAt = 0
-  /** The server has refused: not before then. */
-  #notBefore = -Infinity
 
   constructor(sources: Sources, presence: PresenceLabel) {
     this.#sources = sources
     this.#presence = presence
-    this.#key = presence.index
     this.#locks = new LocksToPublish(sources)
+    this.#fields = new PublishedFields(sources.runtime, presence.index)
     const { runtime } = sources
     presence.lasts = () => this.#locks.longest(runtime.options.clock.monotonic(), ({ watched }) => !watched)
     runtime.stirred = () => this.stir()
     runtime.questions.add(() => {
-      this.#unsure ||= this.#there.size > 0
+      this.#fields.unsure = this.#fields.used
     })
   }
 
@@ -89,8 +82,8 @@ export class IndexPublisher {
     }
     await this.#running
     try {
-      if (this.#there.size > 0 || this.#unsure) await this.#delete()
-      for (const batch of left) await this.#send(batch, stays)
+      if (this.#fields.used) await this.#fields.clear()
+      for (const { gone, entries } of left) await this.#fields.write(stays, gone, entries)
     } catch {
       // What is left of it expires.
     }
@@ -99,23 +92,22 @@ export class IndexPublisher {
 
   get #busy(): boolean {
     const { watchdog, waiting } = this.#sources.runtime
-    return watchdog.tenures.length > 0 || waiting > 0 || this.#locks.size > 0 || this.#there.size > 0
+    return watchdog.tenures.length > 0 || waiting > 0 || this.#locks.size > 0 || this.#fields.there.size > 0
   }
 
   /** Never rejects. */
   async #tick(): Promise<void> {
-    const { clock, watchdog: lease } = this.#sources.runtime.options
-    const now = clock.monotonic()
+    const now = this.#sources.runtime.options.clock.monotonic()
     this.#locks.look(now)
-    if (!this.#sources.runtime.link.isUp || now < this.#notBefore) return
+    if (!this.#sources.runtime.link.isUp || this.#fields.isRefused(now)) return
     try {
-      if (this.#unsure) await this.#startAgain()
+      if (this.#fields.unsure) await this.#startAgain()
       if (this.#ended) return
       for (const batch of this.#changes(now)) await this.#write(batch)
-      if (this.#there.size > 0 && now >= this.#heartbeatAt) await this.#write({ gone: [], entries: [] })
+      if (this.#fields.there.size > 0 && now >= this.#heartbeatAt) await this.#write({ gone: [], entries: [] })
     } catch (trouble) {
-      this.#unsure = true
-      if (isRefused(trouble)) this.#notBefore = now + lease / 3
+      this.#fields.unsure = true
+      if (isRefused(trouble)) this.#fields.refused(now)
     }
   }
 
@@ -126,7 +118,7 @@ export class IndexPublisher {
     for (const lock of [...this.#locks.all]) {
       if (!lock.lasts(endedBefore, now)) {
         this.#locks.delete(lock)
-        if (this.#there.has(lock.field)) gone.push(lock.field)
+        if (this.#fields.there.has(lock.field)) gone.push(lock.field)
       } else if (lock.differs(now - SETTLES)) changed.push(lock)
     }
     const batches: Batch[] = []
@@ -151,29 +143,17 @@ export class IndexPublisher {
     // If this process is killed, what it holds with a long lease must stay in the list, and with it the client.
     const { usual, stays } = this.#presence
     if (stays > usual) await this.#presence.enlist(stays).catch(() => undefined)
-    const there = await this.#send(batch, stays)
+    const there = await this.#fields.write(stays, gone, entries)
     this.#heartbeatAt = clock.monotonic() + lease / 3
-    for (const field of gone) this.#there.delete(field)
-    for (let i = 0; i < entries.length; i += 2) this.#there.add(entries[i] as string)
+    for (const field of gone) this.#fields.there.delete(field)
+    for (let i = 0; i < entries.length; i += 2) this.#fields.there.set(entries[i] as string, '')
     // The server has forgotten some, or another program wrote there.
-    if (there !== this.#there.size) this.#unsure = true
-  }
-
-  /** Resolves with the number of entries that the server has now. */
-  #send({ gone, entries }: Batch, stays: number): Promise<number> {
-    const { link } = this.#sources.runtime
-    return link.run(coreListingPublish, [this.#key], [stays, gone.length, ...gone, ...entries])
+    if (there !== this.#fields.there.size) this.#fields.unsure = true
   }
 
   /** Everything is written again. */
   async #startAgain(): Promise<void> {
-    await this.#delete()
-    this.#unsure = false
-    this.#there.clear()
+    await this.#fields.clear()
     for (const lock of this.#locks.all) lock.forget()
-  }
-
-  async #delete(): Promise<void> {
-    await this.#sources.runtime.link.command(['DEL', this.#key], integer, { route: this.#key })
   }
 }

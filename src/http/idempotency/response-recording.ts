@@ -1,10 +1,8 @@
 import { type Answer, answerOf, type Field, isBodiless, isField } from './stored-answer-format.js'
+import { isRetried } from './which-answers-are-kept.js'
 
 /** The header fields of a response, by their names in lower case. */
 export type Fields = ReadonlyMap<string, readonly string[]>
-
-/** A failure of the server, or a request to come again: a retry runs the handler. */
-const isRetried = (status: number): boolean => status >= 500 || [401, 408, 425, 429].includes(status)
 
 /** An answer, as it is given. */
 export class Recording {

@@ -8,16 +8,14 @@ local held = redis.call('HGET', lock, owner)
 if not held then
   return nil
 end
-local left = leftOf(lock)
-if left >= 0 then
-  left = math.max(left, lease)
-  -- Before the count: if a script begins with a write that needs no memory, a server short of memory accepts its other writes, too.
-  redis.call('PEXPIRE', lock, left)
-end
-local token = raiseCounter(counter, known)
-if level > levelOf(held) then
-  redis.call('INCR', counter)
-  token = redis.call('GET', counter)
-end
-redis.call('HSET', lock, owner, level)
+local token
+local left = setLevelAndLease(leftOf(lock), lease, function(left)
+  if left >= 0 then redis.call('PEXPIRE', lock, left) end
+  token = raiseCounter(counter, known)
+  if level > levelOf(held) then
+    redis.call('INCR', counter)
+    token = redis.call('GET', counter)
+  end
+  redis.call('HSET', lock, owner, level)
+end)
 return { left, isToken(token) and token or false }

@@ -16,7 +16,9 @@ end
 extendExpiry(group, lease)
 left = math.max(left, lease)
 for i = 4, #fields do
-  giveKey(group, fields[i], owner, now + math.max(lease, keyLeft(group, fields[i], owner, now)), level)
+  setLevelAndLease(keyLeft(group, fields[i], owner, now), lease, function(all)
+    giveKey(group, fields[i], owner, now + all, level)
+  end)
 end
 local ttl = redis.call('PTTL', group)
 return ttl >= 0 and math.min(left, ttl) or left
