@@ -108,7 +108,7 @@ export const lines = [
   {
     name: 'core-renews-late',
     breaks: 'a hold is renewed each third of its lease',
-    file: 'src/core/hold/watchdog.ts',
+    file: 'src/core/hold/renewal-times.ts',
     from: 'return Math.min(lastsUntil - 2 * third, provenAt + third)',
     to: 'return lastsUntil - third',
     suites: ['core/hold/watchdog', 'suites/contract/locks#watchdog'],
@@ -148,9 +148,9 @@ export const lines = [
   {
     name: 'core-waits-for-nobody',
     breaks: 'too many waiters are refused',
-    file: 'src/core/waiting/timed-waiters.ts',
-    from: 'this.#runtime.waiting >= maxWaiters',
-    to: 'this.#runtime.waiting > maxWaiters',
+    file: 'src/core/waiting/max-waiters.ts',
+    from: 'waiting >= maxWaiters',
+    to: 'waiting > maxWaiters',
     suites: ['suites/contract/locks#maxWaiters'],
   },
   {

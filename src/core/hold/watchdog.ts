@@ -5,6 +5,7 @@ import type { RenewScript } from '../protocol/lock-protocol.js'
 import type { ScriptRunner } from '../protocol/script-runner.js'
 import { isMoving } from '../server/error-kinds.js'
 import { DueHeap } from './due-heap.js'
+import { early, overdueAt, upkeepAt } from './renewal-times.js'
 import type { Tenure } from './tenure.js'
 
 /** How many holds one script call renews, each as much work as a plain lock. */
@@ -122,27 +123,12 @@ export class Watchdog {
   }
 
   #schedule(tenure: Tenure): void {
-    const regular = tenure.failures === 0 ? this.#upkeepAt(tenure) : Infinity
+    const regular = tenure.failures === 0 ? upkeepAt(tenure, this.#options.lease) : Infinity
     // The answer about a trial is its confirmation, which could shorten what a renewal has proven.
     const idle = !tenure.renewing && !tenure.trial
-    tenure.mayRenewAt = idle ? Math.min(tenure.askAgain, regular - this.#ahead(tenure)) : Infinity
+    tenure.mayRenewAt = idle ? Math.min(tenure.askAgain, regular - early(tenure, this.#options.lease)) : Infinity
     const renewAt = idle ? Math.min(tenure.askAgain, regular) : Infinity
-    tenure.due = Math.min(renewAt, tenure.lostAt, tenure.lapseAt, this.#overdueAt(tenure))
-  }
-
-  /** When to renew it, or only to ask about it: it may have been released by force, or another program may have shortened the expiry. */
-  #upkeepAt({ watched, lease, lastsUntil, provenAt, protocol }: Tenure): number {
-    const third = lease / 3
-    if (!watched) return provenAt + (protocol.shared === true ? Math.min(third, this.#options.lease / 3) : third)
-    // An answer that it is still ours is no renewal. Even if another level has a longer lease, ask after a third.
-    return Math.min(lastsUntil - 2 * third, provenAt + third)
-  }
-
-  /** When a renewal in progress becomes a doubt. */
-  #overdueAt(tenure: Tenure): number {
-    return tenure.renewing && tenure.watched && !tenure.trial && !tenure.doubtful
-      ? tenure.lastsUntil - tenure.lease / 2
-      : Infinity
+    tenure.due = Math.min(renewAt, tenure.lostAt, tenure.lapseAt, overdueAt(tenure))
   }
 
   #arm(): void {
@@ -178,7 +164,7 @@ export class Watchdog {
       } else if (first.lapseAt <= now.mono) {
         first.lapseDue()
         this.moved(first)
-      } else if (this.#overdueAt(first) <= now.mono) {
+      } else if (overdueAt(first) <= now.mono) {
         first.doubt(undefined)
         this.moved(first)
       } else if (first.mayRenewAt <= now.mono) {
@@ -190,11 +176,6 @@ export class Watchdog {
     }
     for (const batch of this.#batches(due)) void this.#renew(batch)
     this.#arm()
-  }
-
-  /** Holds that are due within the next thirtieth of the lease go along, for fewer and fuller batches. */
-  #ahead({ lease }: Tenure): number {
-    return Math.min(lease, this.#options.lease) / 30
   }
 
   /** The monotonic clock, and so every timer, has missed `ms`: every deadline is that much nearer. */

@@ -1,4 +1,3 @@
-import { NotInitializedError } from '../../errors.js'
 import type { Reported } from '../client/lock-events.js'
 import type { Patience } from '../waiting/wait-request.js'
 import type { Waiter } from '../waiting/waiter.js'
@@ -37,9 +36,3 @@ export interface Passage<Q extends Patience, G> extends Reported {
   /** The call for which it was granted has left. Never rejects. */
   giveBack(granted: G): Promise<void>
 }
-
-/** Rejects calls for permits or a rate that were never set up, unless the call was asked to wait for that, too. */
-export const unlessSetUp =
-  (name: string, what: 'rate is' | 'permits are') =>
-  ({ needsSetup }: Patience): Error | undefined =>
-    needsSetup === true ? new NotInitializedError(name, what) : undefined

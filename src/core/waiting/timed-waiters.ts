@@ -1,11 +1,11 @@
-import { BusyError } from '../../errors.js'
 import { onAbort, reasonOf } from '../../base/abort.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { ownersOf } from '../../base/scope.js'
 import { within } from '../../base/time-limit.js'
 import type { WantedLock } from '../client/nested-waits.js'
 import type { TenureHold } from '../hold/tenure-hold.js'
-import { GRACE } from './limited-step.js'
+import { GRACE } from './grace-after-abort.js'
+import { oneTooMany } from './max-waiters.js'
 import { WaiterQueue } from './waiter-queue.js'
 import type { Patience, Request } from './wait-request.js'
 import type { Runtime } from '../client/runtime.js'
@@ -65,10 +65,10 @@ export class TimedWaiters<Q extends Patience = Request, G = TenureHold> {
   /** From now on the call counts as waiting. False: too many calls wait, and this one is rejected. `lock`: what it waits for, if that has owners. */
   admit(waiter: Waiter<Q, G>, lock?: WantedLock): boolean {
     if (waiter.counted) return true
-    const { maxWaiters } = this.#runtime.options
-    if (this.#runtime.waiting >= maxWaiters) {
+    const busy = oneTooMany(this.#runtime, this.#name)
+    if (busy !== undefined) {
       this.remove(waiter)
-      waiter.reject(new BusyError(this.#name, maxWaiters))
+      waiter.reject(busy)
       return false
     }
     waiter.counted = true

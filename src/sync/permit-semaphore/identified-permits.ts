@@ -2,7 +2,8 @@ import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { Patience } from '../../core/waiting/wait-request.js'
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { LeaseTerms } from '../../core/hold/lease-terms.js'
-import { type Answer, unlessSetUp } from '../../core/shared/passage.js'
+import type { Answer } from '../../core/shared/passage.js'
+import { unlessSetUp } from '../../core/shared/unless-set-up.js'
 import {
   expirableAmounts,
   expirableDeadlines,

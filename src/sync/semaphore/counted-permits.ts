@@ -1,6 +1,7 @@
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { Patience } from '../../core/waiting/wait-request.js'
-import { type Answer, unlessSetUp } from '../../core/shared/passage.js'
+import type { Answer } from '../../core/shared/passage.js'
+import { unlessSetUp } from '../../core/shared/unless-set-up.js'
 import { permitsAmounts, permitsDeadlines, permitsGrants, permitsQueue, permitsTurn } from '../../keys.js'
 import {
   semaphoreAcquire,

@@ -159,8 +159,13 @@ void test('a limiter’s rate is set late → the rest of the wait is for the pe
   moved()
   await clock.advance(1200)
   assert.equal(settled, true)
-  const [one, two] = await calls
-  assert.deepEqual([one.allowed, two.allowed], [true, false])
-  assert.ok(two.retryAfter > 50_000, String(two.retryAfter))
+  // Each of them retries after pauses of its own, so either may be the first.
+  const answers = await calls
+  const refused = answers.filter(({ allowed }) => !allowed)
+  assert.equal(refused.length, 1)
+  assert.ok(
+    refused.every(({ retryAfter }) => retryAfter > 50_000),
+    String(refused.map(({ retryAfter }) => retryAfter)),
+  )
   await client.close()
 })

@@ -30,8 +30,8 @@ local function walkLine(line, mine)
     local client = string.sub(owner, 1, 36)
     -- The deadlines of a dead client are not looked up. A name too long for a wire name, or without a deadline, is overdue.
     local deadline = not line.dead[client] and tonumber(#owner < LONGEST_NAME and redis.call('ZSCORE', line.deadlines, owner) or 0)
-    if not deadline or deadline <= line.now and deadline % 1 ~= 0 and deadline % 1 < UNCOUNTED and client ~= line.client then
-      -- Its trial is over, and its client is not the one that asks now: after the walk, all places of that client are removed.
+    if isDead(line, client, deadline) then
+      -- After the walk, all places of that client are removed.
       line.dead[client] = true
     elseif deadline <= line.now then
       redis.call('LREM', line.queue, 1, owner)
