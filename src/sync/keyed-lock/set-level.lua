@@ -15,10 +15,13 @@ for i = 4, #fields do
 end
 extendExpiry(group, lease)
 left = math.max(left, lease)
+local field
+local function write(lasts)
+  giveKey(group, field, owner, now + lasts, level)
+end
 for i = 4, #fields do
-  setLevelAndLease(keyLeft(group, fields[i], owner, now), lease, function(all)
-    giveKey(group, fields[i], owner, now + all, level)
-  end)
+  field = fields[i]
+  setLevelAndLease(keyLeft(group, field, owner, now), lease, write)
 end
 local ttl = redis.call('PTTL', group)
 return ttl >= 0 and math.min(left, ttl) or left
