@@ -15,13 +15,8 @@ for i = 4, #fields do
 end
 extendExpiry(group, lease)
 left = math.max(left, lease)
-local field
-local function write(lasts)
-  giveKey(group, field, owner, now + lasts, level)
-end
 for i = 4, #fields do
-  field = fields[i]
-  setLevelAndLease(keyLeft(group, field, owner, now), lease, write)
+  giveKey(group, fields[i], owner, now + neverShorter(keyLeft(group, fields[i], owner, now), lease), level)
 end
 local ttl = redis.call('PTTL', group)
 return ttl >= 0 and math.min(left, ttl) or left

@@ -11,14 +11,15 @@ if left == -2 then
   return -2
 end
 -- Without expiry, it gets one.
-return setLevelAndLease(math.max(left, 0), lease, function(till)
-  extendExpiry(lock, till)
-  redis.call('PEXPIRE', levels .. ':1', till)
-  for i = 2, level do
-    keepLevel(levels .. ':' .. i, till)
-  end
-  for i = level + 1, levelOf(count) do
-    if redis.call('UNLINK', levels .. ':' .. i) == 0 then break end
-  end
-  redis.call('HSET', lock, owner, level)
-end)
+left = neverShorter(math.max(left, 0), lease)
+-- First: if a script begins with a write that needs no memory, a server short of memory accepts its other writes, too.
+extendExpiry(lock, left)
+redis.call('PEXPIRE', levels .. ':1', left)
+for i = 2, level do
+  keepLevel(levels .. ':' .. i, left)
+end
+for i = level + 1, levelOf(count) do
+  if redis.call('UNLINK', levels .. ':' .. i) == 0 then break end
+end
+redis.call('HSET', lock, owner, level)
+return left
