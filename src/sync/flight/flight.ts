@@ -158,7 +158,7 @@ export class SharedFlight implements Flight {
       const known = this.#home.flights.get(place.record.record)
       const flight = known ?? this.#start(place, { after, held, refreshes: false }, asked, work)
       const works = known === undefined
-      // Whoever computed when it asked: what others said before that is too old for this call.
+      // It has seen who computes now: messages of the one before are too old for this call.
       if (!works) flight.doubt(look.holder)
       const join = (): Promise<Outcome> => flight.join({ until, wait: asked.wait, signal: asked.signal, works })
       // Its own work runs to its end, even if the client closes.
