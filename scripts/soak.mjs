@@ -4,6 +4,7 @@
  * npm run soak -- --minutes N [--seed S]           many processes and every fault, on a server of its own
  * npm run soak -- shutdown --minutes N             processes that are sent SIGTERM again and again, and drain
  * npm run soak -- deadlocks --minutes N [--seed S] four processes that wait for one another again and again
+ * npm run soak -- election --minutes N [--seed S]  five candidates, whose leader resigns, dies, is stopped or cut off again and again
  * npm run interop:soak -- --minutes N [--kind K]   processes of ours and of Redisson on one object
  * npm run interop:tables                           the tables of interop/README.md, measured anew
  */
@@ -25,6 +26,7 @@ const PROGRAMS = {
   tables: 'interop/tables',
   shutdown: 'closing/shutdown-soak',
   deadlocks: 'deadlocks/soak',
+  election: 'soak/election/main',
 }
 const named = Object.entries(PROGRAMS).find(([name]) => name === args[0])
 const program = join(root, `.build/test/suites/${named?.[1] ?? 'soak/main'}.js`)

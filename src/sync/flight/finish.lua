@@ -2,12 +2,12 @@
 -- no call ever sees a late result.
 -- KEYS record, lock, channel
 -- ARGV owner, token, state, form, value, kept (ms text), publish, message
--- returns integer 1 stored, 0 this owner does not hold the lock
+-- returns integer 1 stored, also by an earlier attempt whose answer was lost; 0 this owner does not hold the lock
 
-if redis.call('HEXISTS', lock, owner) == 0 then
-  return 0
-end
 local ended, foreign = endedOf(record)
+if redis.call('HEXISTS', lock, owner) == 0 then
+  return ended == tonumber(token) and 1 or 0
+end
 if not ended and foreign then
   return redis.error_reply('WRONGKIND a hash of another program')
 end

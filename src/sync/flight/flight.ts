@@ -158,9 +158,13 @@ export class SharedFlight implements Flight {
       const known = this.#home.flights.get(place.record.record)
       const flight = known ?? this.#start(place, { after, held, refreshes: false }, asked, work)
       const works = known === undefined
+      // It has seen who computes now: messages of the one before are too old for this call.
+      if (!works) flight.doubt(look.holder)
       const join = (): Promise<Outcome> => flight.join({ until, wait: asked.wait, signal: asked.signal, works })
       // Its own work runs to its end, even if the client closes.
       const outcome = await (works ? join() : this.#home.runtime.untilClosed(join, this.name))
+      // It had ended before this call asked.
+      if (!works && outcome.token <= after) continue
       if ('value' in outcome) return { value: outcome.value as T, shared: !works || !outcome.own, age: outcome.age }
       // Its own work is not repeated.
       if (!asked.retries || (works && outcome.own)) throw outcome.error

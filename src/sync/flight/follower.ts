@@ -35,6 +35,8 @@ export class Follower {
   #after = 0n
   /** The process that computes, as of the last look. */
   #holder: string | undefined
+  /** The process that computes, as a call saw it that joined while this one looked. */
+  #seen: { readonly holder: string | undefined } | undefined
   #wake: ((ended?: Ended) => void) | undefined
   /** A message came while nothing waited for one. */
   #missed = false
@@ -54,15 +56,34 @@ export class Follower {
     this.#after = after
     for (;;) {
       this.#listen()
+      this.#seen = undefined
       const look = await record.look(after, 0)
       if (look.ended !== undefined) return this.#outcome(look.ended, look.age)
       this.#holder = look.holder
+      this.#checkSeen()
       if (look.holder === undefined) return undefined
       const ended = await this.#news()
       if (this.#closed !== undefined) throw this.#closed.error
       signal.throwIfAborted()
       if (ended !== undefined) return this.#outcome(ended, 0)
     }
+  }
+
+  /** Messages of another process than this one prove nothing until the next look, which comes now. */
+  doubt(holder: string | undefined): void {
+    if (this.#wake === undefined) this.#seen = { holder }
+    else if (holder !== this.#holder) this.#distrust()
+  }
+
+  /** This look may be older than that of a call which joined meanwhile. */
+  #checkSeen(): void {
+    const seen = this.#seen
+    if (seen !== undefined && seen.holder !== this.#holder) this.#distrust()
+  }
+
+  #distrust(): void {
+    this.#holder = undefined
+    this.#look()
   }
 
   /** No caller waits for this. */

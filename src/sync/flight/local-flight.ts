@@ -41,6 +41,7 @@ export interface LocalFlightOptions {
 export class LocalFlight {
   readonly outcome: Promise<Outcome>
   readonly #options: LocalFlightOptions
+  readonly #follower: Follower
   readonly #callers = new Set<Waiting>()
   readonly #left = new AbortController()
   #phase: 'asking' | 'troubled' | 'computing' | 'following' = 'asking'
@@ -49,7 +50,8 @@ export class LocalFlight {
 
   constructor(options: LocalFlightOptions, computation: Computation, follow: (signal: AbortSignal) => Follower) {
     this.#options = options
-    this.outcome = this.#fly(computation, follow(this.#left.signal))
+    this.#follower = follow(this.#left.signal)
+    this.outcome = this.#fly(computation, this.#follower)
     this.outcome.catch(() => undefined).finally(options.over)
   }
 
@@ -92,6 +94,11 @@ export class LocalFlight {
     const { title } = this.#options
     const meets = caller.wait === 0 && this.#phase === 'troubled'
     caller.reject(meets ? this.#trouble : new AcquireTimeoutError(title, caller.wait, this.#trouble))
+  }
+
+  /** A call that joins has seen this process compute, or none: a message of another one is from before that. */
+  doubt(holder: string | undefined): void {
+    this.#follower.doubt(holder)
   }
 
   async #fly(computation: Computation, follower: Follower): Promise<Outcome> {

@@ -1,11 +1,13 @@
-import { latchChannel, limiterChannel, semaphoreChannel } from '../../keys.js'
+import { flightChannel, latchChannel, limiterChannel, semaphoreChannel } from '../../keys.js'
+import { KEY } from './computations.js'
+import { FlightTally, flightUnmade } from './flight-tally.js'
 import { LatchTally, latchMade } from './latch-tally.js'
 import { LimiterTally, limiterMade } from './limiter-tally.js'
 import { SemaphoreTally, semaphoreMade } from './semaphore-tally.js'
 import type { SimKind } from './sim-kind.js'
 import type { Family } from './family.js'
 
-/** What many may have at once and nobody holds by a name: a row, and who keeps count. */
+/** What many may have at once, or share, and nobody holds by a name: a row, and who keeps count. */
 const counts = (
   name: Family['name'],
   row: Required<Pick<SimKind, 'name' | 'make' | 'channel'>>,
@@ -50,6 +52,18 @@ export const COUNTS: readonly Family[] = [
       ),
       told: true,
       watch: (...seen) => new LimiterTally(...seen),
+    },
+  ),
+  counts(
+    'flights',
+    { name: 'flight', make: flightUnmade, channel: (name) => flightChannel(name, KEY) },
+    {
+      scripts: [
+        ...['look', 'claim', 'finish', 'forget'].map((script) => `flight/${script}`),
+        ...['acquire', 'release', 'renew', 'force-release'].map((script) => `lock/${script}`),
+      ],
+      told: true,
+      watch: (...seen) => new FlightTally(...seen),
     },
   ),
 ]

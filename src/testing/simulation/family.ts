@@ -18,6 +18,7 @@ export interface Family {
     | 'counted'
     | 'latches'
     | 'limiters'
+    | 'flights'
   readonly kinds: readonly SimKind[]
   /** Each a point where faults are counted. */
   readonly scripts: readonly string[]

@@ -193,7 +193,7 @@ export class Aborted extends Error {
 }
 
 /** Whether this step shall go on working: until the time is up, or the hold is lost. */
-export const work = (process: SimProcess, hold: Hold, step: Step, ms: number): Promise<void> =>
+export const work = (process: SimProcess, hold: Pick<Hold, 'signal'>, step: Step, ms: number): Promise<void> =>
   new Promise((resolve) => {
     const { signal } = hold
     const timer = process.machine.setTimer(resolve, ms)

@@ -43,6 +43,8 @@ export abstract class Tally implements Watch {
   readonly #possibleSince = new Map<string, { readonly first: Asked; readonly at: number }>()
   /** The server has lost its data: what it knew of steps that were not answered is gone with them. */
   protected forgetful = false
+  /** First come, first served, within a process. */
+  protected readonly ordered: boolean = true
 
   constructor(scene: Scene, verdict: Verdict) {
     this.scene = scene
@@ -165,9 +167,9 @@ export abstract class Tally implements Watch {
     return process.machine.time < since + wait - EARLY
   }
 
-  /** First come, first served, within a process; a single try stands in no line. */
+  /** A single try stands in no line. */
   #checkOrder(served: Asked, before: Asked): void {
-    if (served.process.living && this.#waits(before))
+    if (this.ordered && served.process.living && this.#waits(before))
       this.verdict.violation('order', `${served.id} has what ${before.id} asked for before it`)
   }
 

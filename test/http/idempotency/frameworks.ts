@@ -54,7 +54,7 @@ interface ExpressPackage {
   (): ExpressApp
   text(options: object): unknown
 }
-const express = createRequire(import.meta.url)('express') as ExpressPackage
+const packageOf = createRequire(import.meta.url) as (name: string) => ExpressPackage
 
 let outer = 0
 
@@ -69,8 +69,9 @@ const answerByExpress = async (response: ExpressResponse, { status = 200, fields
   response.end()
 }
 
-const forExpress: Framework = {
-  name: 'Express',
+/** Express 4 does not look at what a handler's promise becomes. */
+const forExpress = (name: string, express: ExpressPackage): Framework => ({
+  name,
   async serve(settings, handler) {
     const app = express()
     app.use((_request: unknown, response: ExpressResponse, next: () => void) => {
@@ -80,16 +81,22 @@ const forExpress: Framework = {
     })
     app.use(express.text({ type: 'text/plain' }))
     app.use(expressIdempotency({ scope: ({ headers }) => String(headers[USER]), ...settings }))
-    app.all(['/pay', '/refund'], async (request: ExpressRequest, response: ExpressResponse) => {
-      const reply = await handler({ run: idempotencyRun(request), body: (request.body as string | undefined) ?? '' })
-      await answerByExpress(response, reply)
-    })
+    const answer = async (request: ExpressRequest, response: ExpressResponse): Promise<void> => {
+      const body = typeof request.body === 'string' ? request.body : ''
+      await answerByExpress(response, await handler({ run: idempotencyRun(request), body }))
+    }
+    app.all(
+      ['/pay', '/refund'],
+      (request: ExpressRequest, response: ExpressResponse, next: (error: unknown) => void) => {
+        answer(request, response).catch(next)
+      },
+    )
     app.use((error: unknown, _request: unknown, response: ExpressResponse, _next: unknown) => {
       response.status(500).send(`broken: ${String(error)}`)
     })
     return listening(app)
   },
-}
+})
 
 const forFastify: Framework = {
   name: 'Fastify',
@@ -149,7 +156,12 @@ const forHono: Framework = {
   },
 }
 
-export const frameworks: readonly Framework[] = [forExpress, forFastify, forHono]
+export const frameworks: readonly Framework[] = [
+  forExpress('Express 5', packageOf('express')),
+  forExpress('Express 4', packageOf('express4')),
+  forFastify,
+  forHono,
+]
 
 const requestOf = (request: IncomingMessage, signal: AbortSignal): Request => {
   const headers = new Headers()

@@ -22,6 +22,7 @@ export interface Answered {
 }
 
 export interface Stage {
+  readonly framework: string
   /** Begins the names of the keys of this test. */
   readonly name: string
   readonly client: Client
@@ -76,7 +77,7 @@ export const stageOf = (engine: 'memory' | 'redis', only: readonly Framework[] =
       }
     }
     try {
-      await body({ name, client, other, server, serve })
+      await body({ framework: framework.name, name, client, other, server, serve })
     } finally {
       for (const end of ends) await end()
       for (const one of clients) await one.close()

@@ -90,10 +90,13 @@ for (const engine of engines)
       let count = 0
       const run = (client: typeof one, ttl: number): Promise<FlightResult<number>> =>
         world.run(client.flight(name(world)).run('a', { ttl }, () => ++count))
+      const began = world.now()
       assert.equal((await run(one, 60_000)).value, 1)
       await world.pass(300)
       const kept = await run(two, 60_000)
-      assert.ok(kept.value === 1 && kept.shared && kept.age >= 300 && kept.age < 300 + world.slack, String(kept.age))
+      // A busy machine may take longer than 300 ms; the value is as old as that.
+      const most = world.now() - began + world.slack
+      assert.ok(kept.value === 1 && kept.shared && kept.age >= 300 && kept.age <= most, `${kept.age} of ${most} ms`)
       assert.deepEqual(await run(two, 200), { value: 2, shared: false, age: 0 })
     })
 

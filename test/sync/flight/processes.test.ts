@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { connect } from 'holdfast'
@@ -21,7 +23,7 @@ interface Told {
 
 interface Stage {
   readonly server: RedisServer
-  start(key: string, callers: number, takes: number, begin?: number): { child: ChildProcess; told: Promise<Told> }
+  start(key: string, callers: number, takes: number, begin?: 'told'): { child: ChildProcess; told: Promise<Told> }
   /** What the computations wrote. */
   lines(): string[][]
 }
@@ -35,13 +37,13 @@ const staged = async (t: TestContext, body: (stage: Stage) => Promise<void>): Pr
   const file = join(folder, 'computed')
   writeFileSync(file, '')
   const children: ChildProcess[] = []
-  const start: Stage['start'] = (key, callers, takes, begin = 0) => {
-    const args = [program, server.url, key, callers, begin, takes, file].map(String)
+  const start: Stage['start'] = (key, callers, takes, begin) => {
+    const args = [program, server.url, key, callers, begin ?? 0, takes, file].map(String)
     let child!: ChildProcess
     const told = new Promise<Told>((resolve, reject) => {
       child = execFile(process.execPath, args, (error, stdout) => {
         if (error !== null) reject(new Error(error.message))
-        else resolve(JSON.parse(stdout) as Told)
+        else resolve(JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Told)
       })
     })
     told.catch(() => undefined)
@@ -64,8 +66,10 @@ const staged = async (t: TestContext, body: (stage: Stage) => Promise<void>): Pr
 
 void test('8 processes with 1,000 callers each on a cold key → one computation, all have its value soon after', async (t) => {
   await staged(t, async ({ start, lines }) => {
-    const begin = Date.now() + 3000
-    const parts = Array.from({ length: 8 }, () => start('cold', 1000, 1000, begin))
+    const parts = Array.from({ length: 8 }, () => start('cold', 1000, 3000, 'told'))
+    await Promise.all(parts.map(({ child }) => once(child.stdout as Readable, 'data')))
+    const begin = Date.now() + 500
+    for (const { child } of parts) child.stdin?.write(`${begin}\n`)
     const told = await Promise.all(parts.map((part) => part.told))
     const wrote = lines()
     assert.deepEqual(

@@ -55,6 +55,10 @@ void describe('simulation', () => {
     ],
     [11_000_000_000, 'latches → nobody passes before they are open, nobody waits when they are, each call counts once'],
     [12_000_000_000, 'rate limiters → no window of the interval holds more than the rate, nothing is granted in vain'],
+    [
+      13_000_000_000,
+      'flights → one computes at a time, nobody sees a late result or one from before, nobody is forgotten',
+    ],
   ] as const) {
     void it(what, async () => {
       let grants = 0
