@@ -35,7 +35,7 @@ export class UnitWatch implements Watch {
     this.#verdict = verdict
     this.#epoch = machine.observe(() => machine.now())
     this.#truth = new Truth(
-      scene.calm ? { clock: 5, since: Infinity, late: 300 } : { clock: 600, since: Infinity, late: 500 },
+      scene.calm ? { clock: 5, since: 100, late: 300 } : { clock: 600, since: Infinity, late: 500 },
     )
     this.#redissons = new Redissons(scene)
   }
