@@ -2341,6 +2341,6 @@ export const lines = [
     file: 'src/sync/deadlock/deadlock-watch.ts',
     from: 'await this.#own.lookInTime(() => this.#now)',
     to: 'this.#own.look(this.#now)',
-    suites: ['testing/simulation/deadlocks/deadlocks'],
+    suites: ['sync/deadlock/server-time', 'testing/simulation/deadlocks/deadlocks'],
   },
 ]
