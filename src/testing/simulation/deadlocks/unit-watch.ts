@@ -11,8 +11,14 @@ import { type Recorder, reportOf, runUnit } from './unit.js'
 
 /** World time after which no unit begins. */
 const ENDS = 4000
-/** How long what went wrong may keep a client from publishing its calls, or from noticing that a hold is lost, ms. */
-const RECOVERS = 1500
+/** How long those who wait may take to notice that somebody outside has taken or deleted a lock, ms. */
+const NOTICED = 1500
+/** Timers and trips, ms. */
+const LATE = 300
+
+/** World time until which a client may be busy with what went wrong. One that may not write its waits tries again after a third of its lease. */
+const recoveredAt = ({ blockedUntil, refusedAt, machine, plan }: SimProcess): number =>
+  Math.max(blockedUntil, machine.lastWokenAt, (refusedAt.at(-1) ?? -Infinity) + plan.watchdog / 3 + LATE)
 
 /** Units of work that wait for one another. At the end, what clients reported is compared with what really happened. */
 export class UnitWatch implements Watch {
@@ -184,9 +190,8 @@ export class UnitWatch implements Watch {
 
   idle(): void {
     const { processes, server, world } = this.#scene
-    const times = processes.map(({ troubledUntil, machine }) => Math.max(troubledUntil, machine.lastWokenAt))
-    const trouble = Math.max(this.#takenAt, server.machine.lastWokenAt, ...times)
-    if (trouble > 0) this.#truth.wellFrom = this.#epoch + trouble + RECOVERS
+    const trouble = Math.max(this.#takenAt + NOTICED, server.machine.lastWokenAt, ...processes.map(recoveredAt))
+    if (trouble > 0) this.#truth.wellFrom = this.#epoch + trouble
     for (const violation of this.#truth.violations(this.#epoch + world.now))
       this.#verdict.violation('deadlock', violation)
     checkIdle(this.#scene, this.#verdict)
