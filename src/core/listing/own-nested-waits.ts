@@ -1,8 +1,11 @@
 import type { Runtime } from '../client/runtime.js'
 import type { NestedWait } from '../client/nested-waits.js'
+import { momentOf } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { numberOf } from '../../keys.js'
+import { digits, tuple } from '../../lua/reply-shape.js'
 import { LONG } from './locks-to-publish.js'
+import type { ServerTime } from '../server/server-time.js'
 import { holdsToTell, keysToTell, Page, type ToldWait } from './nested-wait-format.js'
 
 /** A wait of this client, and what it publishes about it. */
@@ -44,15 +47,37 @@ export class OwnNestedWaits {
   readonly #breaks: boolean
   /** All clients must compare the same number, so it never changes. */
   readonly #since = new WeakMap<NestedWait, number>()
+  /** Waits for which the time of the server is not known: only some answers have it. */
+  #timeless: NestedWait[] = []
 
   constructor(runtime: Runtime, breaks: boolean) {
     this.#runtime = runtime
     this.#breaks = breaks
   }
 
+  /** As `look`; asks servers for their time before, if it is not known. Never rejects. */
+  async lookInTime(now: () => number): Promise<OwnWait[]> {
+    const own = this.look(now())
+    if (this.#timeless.length === 0) return own
+    const times = new Map(
+      this.#timeless.map(({ lock: { protocol } }) => [this.#runtime.serverTime(protocol.key), protocol.key]),
+    )
+    for (const wait of this.#timeless) this.#since.delete(wait)
+    await Promise.allSettled([...times].map(([time, key]) => this.#ask(time, key)))
+    return this.look(now())
+  }
+
+  async #ask(time: ServerTime, key: string): Promise<void> {
+    const { link, options } = this.#runtime
+    const sent = momentOf(options.clock)
+    const [seconds, micros] = await link.command(['TIME'], tuple(digits, digits), { route: key })
+    time.heard(Number(seconds) * 1e6 + Number(micros), sent)
+  }
+
   /** A hold may end as soon as one of the calls inside it does. So if others learn nothing of a call, they learn of no hold of its owners. */
   look(now: number): OwnWait[] {
     const { nested } = this.#runtime
+    this.#timeless = []
     if (nested.oldest > now - LONG) return []
     const all = [...nested.all].sort((one, other) => one.since - other.since)
     const held = this.#heldBy(new Set(all.flatMap(({ owners }) => owners())))
@@ -84,13 +109,21 @@ export class OwnNestedWaits {
   #told(wait: NestedWait, owners: readonly UnitOfWork[], held: HeldByOwner, now: number): ToldWait {
     const { lock, number } = wait
     const { name, kind, protocol } = lock
-    const since = this.#since.get(wait) ?? Math.round(serverNow(this.#runtime, protocol.key) - (now - wait.since))
-    this.#since.set(wait, since)
     return {
-      ...{ number, kind: kind.name, key: protocol.key, name, since, breaks: this.#breaks },
+      ...{ number, kind: kind.name, key: protocol.key, name, since: this.#sinceOf(wait, now), breaks: this.#breaks },
       keys: keysToTell(kind.keys ?? []),
       holds: owners.flatMap((owner) => held.toldOf(owner)),
     }
+  }
+
+  #sinceOf(wait: NestedWait, now: number): number {
+    const known = this.#since.get(wait)
+    if (known !== undefined) return known
+    const { key } = wait.lock.protocol
+    if (this.#runtime.serverTime(key).latest === undefined) this.#timeless.push(wait)
+    const since = Math.round(serverNow(this.#runtime, key) - (now - wait.since))
+    this.#since.set(wait, since)
+    return since
   }
 }
 

@@ -76,7 +76,7 @@ export class DeadlockWatch {
 
   async #tick(): Promise<void> {
     if (!this.#runtime.link.isUp) return
-    const own = this.#own.look(this.#now)
+    const own = await this.#own.lookInTime(() => this.#now)
     const changed = await this.#publish(own)
     if (own.length === 0) this.#proof.clear()
     else if (changed || this.#proof.pending || this.#now >= this.#followsAt) await this.#follow(own)

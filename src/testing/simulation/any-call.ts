@@ -6,6 +6,7 @@ import {
   EngineError,
   HoldfastError,
   LockLostError,
+  MembersError,
   NotOwnerError,
 } from '../../errors.js'
 import { Aborted, type Call, type SimProcess } from './sim-process.js'
@@ -15,6 +16,10 @@ import type { Scene, Verdict } from './verdict.js'
 const GRACE = 50 + 5
 /** Of an idle client: for its label, and for the reply to its last command. */
 const MOST_TIMERS = 2
+
+/** What the server or the way to it did, perhaps to one of several locks. */
+const isTrouble = (error: unknown): boolean =>
+  error instanceof EngineError || (error instanceof MembersError && error.errors.every((one) => isTrouble(one.error)))
 
 /** Whether a step may end so. */
 export const checkError = (
@@ -29,7 +34,7 @@ export const checkError = (
   if (error instanceof AcquireTimeoutError || error instanceof LockLostError || error instanceof Aborted) return
   if (error instanceof NotOwnerError || error instanceof DeadlockError) return
   if (error instanceof BusyError && process.plan.maxWaiters !== Infinity) return
-  if (error instanceof EngineError && !calm) return
+  if (isTrouble(error) && !calm) return
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   verdict.violation('error', `${step} met ${text}`)
 }

@@ -64,7 +64,7 @@ export class Cast {
     this.#casting = casting
     const kinds = family.kinds.map(({ name }) => name)
     const crowd = weather.name === 'calm' && !family.strangers && random.fork('crowd').chance(CROWDS)
-    const program = (crowd ? crowdOf : programOf)(random.fork('program'), kinds)
+    const program = (family.program ?? (crowd ? crowdOf : programOf))(random.fork('program'), kinds)
     this.locks = program.locks
     const machine = new Machine(world, random.fork('server'), 'server', 0)
     this.server = { machine, redis: new MemoryServer(machine) }

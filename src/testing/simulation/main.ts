@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../base/clock.js'
 import { shrink } from './shrink.js'
-import { FAMILIES, pairsOfAll, seedOf, weatherOfSeed } from './families.js'
+import { FAMILIES, pairsOfAll, seedsOf, weatherOfSeed } from './families.js'
 import { simulate } from './simulate.js'
 
 /** What one core has done. */
@@ -51,6 +51,7 @@ const families = FAMILIES.filter(({ name }) => values.family === undefined || va
 if (families.length === 0)
   throw new Error(`no family '${values.family ?? ''}': ${FAMILIES.map(({ name }) => name).join(', ')}`)
 const PAIRS = pairsOfAll(families)
+const seedOf = seedsOf(families)
 
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`)
@@ -63,7 +64,7 @@ const work = async (share: number, cores: number, seconds: number): Promise<Shar
   const done: Share = { histories: 0, grants: 0, failed: [], counts: [] }
   const end = Number(values.from) + Number(values.histories)
   for (let n = Number(values.from) + share; n < end && systemClock.monotonic() < until; n += cores) {
-    const seed = seedOf(n, families)
+    const seed = seedOf(n)
     const outcome = await simulate(seed)
     done.histories++
     done.grants += outcome.grants
@@ -125,7 +126,7 @@ const lookFor = async ([fault, point]: (typeof PAIRS)[number], counts: Map<strin
   const failed: number[] = []
   let n = Number(values.from) + Math.min(Number(values.histories), 1e8)
   for (let tried = 0; tried < SEARCHED && !counts.has(pair); n++) {
-    const seed = seedOf(n, families)
+    const seed = seedOf(n)
     const { aim } = weatherOfSeed(seed)
     if (aim?.fault !== fault || aim.point !== point) continue
     const outcome = await simulate(seed)
@@ -155,6 +156,7 @@ const many = async (): Promise<number> => {
   say(
     `\n${(histories / seconds).toFixed(0)} histories/s on ${cores} cores, ${grants} acquisitions, ${PAIRS.length} pairs`,
   )
+  for (const what of ['deadlocks', 'reports', 'victims']) if (counts.has(what)) say(`${counts.get(what)} ${what}`)
   if (long && missed.length > 0) say(`✘ ${missed.length} pairs never happened: ${missed.join('; ')}`)
   else if (missed.length > 0) say(`${missed.length} pairs did not happen in so short a time`)
   const wrong = failed.length + (long ? missed.length : 0)

@@ -24,7 +24,7 @@ export interface HistoryOutcome {
   readonly seed: number
   /** What may not be, in sentences. */
   readonly violations: readonly string[]
-  /** How often each fault hit each point. */
+  /** How often each fault hit each point; and what else some families count. */
   readonly counts: ReadonlyMap<string, number>
   /** How often a lock was granted. */
   readonly grants: number
@@ -126,7 +126,7 @@ class History implements Fates {
     return {
       seed: this.#seed,
       violations: this.#verdict.violations,
-      counts: this.#chaos.counts,
+      counts: new Map([...this.#chaos.counts, ...(this.#oracle.counts ?? [])]),
       grants: this.#oracle.grants,
       parts: [...this.#cast.parts, ...this.#chaos.happened],
       trace: this.#timeline.lines,
@@ -151,6 +151,8 @@ class History implements Fates {
       server,
     })
     this.#inviteStranger()
+    const { calmFrom } = this.#family
+    if (calmFrom !== undefined) world.at(calmFrom, () => (this.#chaos.quiet = true))
   }
 
   /** In a share of the histories somebody writes to the keys who knows nothing of locks. */

@@ -8,6 +8,8 @@ import type { Reply } from '../../lua/values.js'
 export interface Watch {
   /** How often somebody got what was asked for. */
   readonly grants: number
+  /** What else there was, and how often. */
+  readonly counts?: ReadonlyMap<string, number>
   /** One worker, from its first step to its last. */
   run(worker: string, process: SimProcess, steps: readonly Step[]): Promise<void>
   sent(process: Party, flight: Flight): void

@@ -6,6 +6,8 @@ export interface Step {
   readonly id: string
   readonly does: 'hold' | 'try' | 'inspect' | 'force'
   readonly name: string
+  /** Of a group, or of several locks as one. */
+  readonly keys?: readonly string[]
   /** How long it does something else before, ms. */
   readonly before: number
   readonly wait: number | undefined

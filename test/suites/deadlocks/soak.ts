@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { connect, type Deadlocks } from 'holdfast'
+import { AcquireTimeoutError, connect, type Deadlocks, LockLostError } from 'holdfast'
 import { Random } from '#src/testing/random.js'
 import { startRedis } from '../../support/redis-server.js'
-import { shuffled, stepsOf } from './history.js'
-import { type HoldSpan, type Report, Truth, type WaitSpan } from './truth.js'
-import { KINDS, reportOf, runUnit, type Thing } from './unit.js'
+import { KINDS, shuffled, stepsOf, type UnitStep } from '#src/testing/simulation/deadlocks/plan.js'
+import { type HoldSpan, type Report, Truth, type WaitSpan } from '#src/testing/simulation/deadlocks/truth.js'
+import { type Recorder, reportOf, runUnit } from '#src/testing/simulation/deadlocks/unit.js'
 
 /**
  * Four processes acquire locks of all kinds in any order, so that they wait for one another again and again. Each tells this process what it waited for, held, was
@@ -20,7 +20,7 @@ interface Crew {
   readonly url: string
   readonly seed: number
   readonly member: number
-  readonly things: readonly Thing[]
+  readonly names: readonly string[]
   readonly deadlocks: Deadlocks
   readonly lasts: number
 }
@@ -38,10 +38,18 @@ interface Record {
   readonly stood: number
 }
 
+/** A call gives up after its time limit, and a fixed lease may end while the unit waits inside of it. */
+const expected =
+  (steps: readonly UnitStep[]) =>
+  (error: unknown): void => {
+    const ended = error instanceof LockLostError && steps.some(({ lease }) => lease !== undefined)
+    if (!(error instanceof AcquireTimeoutError) && !ended) throw error
+  }
+
 const UNITS = 3
 const ROUND = 20_000
 
-const work = async ({ url, seed, member, things, deadlocks, lasts }: Crew): Promise<Record> => {
+const work = async ({ url, seed, member, names, deadlocks, lasts }: Crew): Promise<Record> => {
   const random = new Random(seed).fork(`member ${member}`)
   const client = await connect({ url, deadlocks, label: `member ${member}` })
   const [waits, holds, reports, victims] = [[], [], [], []] as [WaitSpan[], HoldSpan[], Report[], Report[]]
@@ -52,17 +60,24 @@ const work = async ({ url, seed, member, things, deadlocks, lasts }: Crew): Prom
     looked = Date.now()
   }, 50)
   const ends = Date.now() + lasts
+  const recorder: Recorder = {
+    now: () => Date.now(),
+    pause: (ms) => sleep(ms),
+    waits: (span) => {
+      waits.push(span)
+      return undefined
+    },
+    waited: (_, hold) => {
+      if (hold !== undefined) holds.push(hold)
+    },
+    held: () => undefined,
+    victim: (victim) => victims.push(victim),
+  }
   const unit = async (name: string): Promise<void> => {
     for (let round = 0; Date.now() < ends; round++) {
       await sleep(random.below(500))
-      const plan = { unit: `${name}.${round}`, steps: stepsOf(random, things), wait: 6000 + random.below(4000) }
-      await runUnit(client, plan, {
-        now: () => Date.now(),
-        pause: (ms) => sleep(ms),
-        waits: (span) => waits.push(span),
-        holds: (span) => holds.push(span),
-        victim: (victim) => victims.push(victim),
-      })
+      const steps = stepsOf(random, names)
+      await runUnit({ client, name: `${name}.${round}`, steps }, recorder).catch(expected(steps))
     }
   }
   await Promise.all(Array.from({ length: UNITS }, (_, i) => unit(`m${member}u${i}`)))
@@ -85,7 +100,7 @@ const open = <S extends { to: number | null }>(span: S): S => ({ ...span, to: sp
 const judged = (records: readonly Record[]): Truth => {
   // A process that stood still is late by as much.
   const stood = Math.max(...records.map((record) => record.stood))
-  const truth = new Truth({ clock: 300 + stood, late: 500 + 4 * stood })
+  const truth = new Truth({ clock: 300 + stood, since: 300 + stood, late: 500 + 4 * stood })
   for (const { client, deadlocks, waits, holds, reports, victims } of records) {
     truth.waits.push(...waits.map(open))
     truth.holds.push(...holds.map(open))
@@ -104,15 +119,15 @@ const soak = async (minutes: number, seed: number): Promise<void> => {
   const until = performance.now() + minutes * 60_000
   while (performance.now() < until && wrong.length === 0) {
     const random = new Random(seed + sum.rounds)
-    const things = shuffled(random, KINDS)
+    const names = shuffled(random, KINDS)
       .slice(0, 3 + random.below(2))
-      .map((kind, i) => ({ kind, name: `r${sum.rounds}t${i}` }))
+      .map((kind, i) => `${kind}-${sum.rounds}-${i}`)
     const modes: readonly Deadlocks[] = ['break', 'break', 'report', random.chance(0.5) ? 'break' : 'off']
     const crews = modes.map((deadlocks, member) => ({
       url: server.url,
       seed: seed + sum.rounds,
       member,
-      things,
+      names,
       deadlocks,
       lasts: ROUND,
     }))

@@ -35,9 +35,13 @@ export interface Report {
   readonly cycle: readonly ToldCall[]
 }
 
-/** How far two clocks may differ, and how much later than promised something may come, ms. */
+/** ms. */
 export interface Tolerance {
+  /** How far two clocks may differ. */
   readonly clock: number
+  /** How far off the time may be that a client publishes for the beginning of its call. */
+  readonly since: number
+  /** How much later than promised a report may come. */
   readonly late: number
 }
 
@@ -61,6 +65,8 @@ export class Truth {
   /** Calls that were rejected, each with its cycle. */
   readonly victims: Report[] = []
   readonly #tolerance: Tolerance
+  /** A deadlock may be missed until then: something was wrong. */
+  wellFrom = -Infinity
   /** Clients that look for deadlocks, and those that let one end their calls. */
   readonly looking = new Set<string>()
   readonly breaking = new Set<string>()
@@ -95,7 +101,7 @@ export class Truth {
 
   /** Whether the call is this one. */
   #is(call: ToldCall, wait: WaitSpan): boolean {
-    const near = Math.abs(call.since - wait.from) <= this.#tolerance.clock
+    const near = Math.abs(call.since - wait.from) <= this.#tolerance.since
     return call.client === wait.client && wait.shown.includes(call.lock) && (near || wait.loose)
   }
 
@@ -132,7 +138,12 @@ export class Truth {
       const { unit } = path[(i + 1) % path.length] as WaitSpan
       const { lock } = cycle[i] as ToldCall
       return this.holds.some(
-        (hold) => hold.unit === unit && hold.shown.includes(lock) && hold.from <= to + clock && hold.to >= from - clock,
+        (hold) =>
+          hold.unit === unit &&
+          hold.renewed &&
+          hold.shown.includes(lock) &&
+          hold.from <= to + clock &&
+          hold.to >= from - clock,
       )
     })
   }
@@ -146,11 +157,11 @@ export class Truth {
     const { late } = this.#tolerance
     return this.cycles().flatMap((cycle) => {
       const { waits, from, to } = cycle
-      const due = from + PROMISED + late
+      const due = Math.max(from, this.wellFrom) + PROMISED + late
       if (due > until || to <= due) return []
       if (waits.some(({ client, loose }) => loose || !this.looking.has(client))) return []
       const what = waits.map(({ unit, locks }) => `${unit} for ${locks.join('+')}`).join(', ')
-      const told = this.reports.filter((report) => this.#tells(report, waits) && report.at <= due)
+      const told = this.reports.filter((report) => this.#tells(report, waits) && report.at >= from && report.at <= due)
       const silent = [...new Set(waits.map(({ client }) => client))].filter((client) =>
         told.every(({ by }) => by !== client),
       )
