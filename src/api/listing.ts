@@ -56,6 +56,12 @@ export interface Aged {
   readonly since?: number | undefined
 }
 
+/** Set if the label of a client could not be read. Without it, a client that has no label is dead, is one of Redisson's, or has no `presence`. */
+export interface Unlabelled {
+  /** `not permitted`: this user may not read `holdfast:client:*`. `unreadable`: the server did not answer, or another program has written there. */
+  readonly labelUnknown?: 'not permitted' | 'unreadable' | undefined
+}
+
 /** A lock for which a call waits that must end before a hold does, as its client says. */
 export interface ListedWait {
   /** The name; the key if this client's `mapName` makes another key of the name. */
@@ -74,13 +80,14 @@ export interface ListedWait {
 
 /** A lock holder, with the time since when it holds the lock. */
 export type ListedHolder = HolderState &
-  Aged & {
+  Aged &
+  Unlabelled & {
     /** Only with `waits`: what the call waits for that holds the lock. A stranger who can write to the server can change it. */
     readonly waitsFor?: readonly ListedWait[] | undefined
   }
 
 /** A waiter in the line, with the time since when it waits. Of most kinds, a process stands in the line once, for the first of its waiting calls. */
-export type ListedWaiter = WaiterState & Aged
+export type ListedWaiter = WaiterState & Aged & Unlabelled
 
 /** A lock that is held or waited for, as the server saw it when it was asked. All texts come from other processes: escape them before you show them. */
 export interface ListedLock {

@@ -35,11 +35,18 @@ export const leftOf = ({ remaining }: ListedLock): string => {
   return remaining === Infinity ? 'never' : spanOf(remaining)
 }
 
+const labelOf = ({ label, labelUnknown }: ListedLock['holders'][number]): string | undefined =>
+  label ?? (labelUnknown === undefined ? undefined : '?')
+
 const COLUMNS = {
   NAME: { help: 'the name', least: 12, of: ({ name }) => plainMessage(name) },
   KIND: { help: 'the kind of lock', of: ({ kind }) => kind },
   HOLDER: { help: 'the first part of the id of its client, and how many others', of: holderOf },
-  LABEL: { help: 'the label of that client', least: 8, of: (lock) => firstOf(lock, ({ label }) => label) },
+  LABEL: {
+    help: 'the label of that client; ? if it could not be read',
+    least: 8,
+    of: (lock) => firstOf(lock, labelOf),
+  },
   AGE: { help: 'how long it has been held', right: true, of: ({ holders }, now) => oldest(holders, now) },
   LEFT: { help: 'what is left of the lease', right: true, of: leftOf },
   WAITING: {

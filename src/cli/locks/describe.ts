@@ -7,9 +7,20 @@ import { WIDTH, wrapped } from '../text/wrap.js'
 /** For how many holders the command that releases them is shown. */
 const SHOWN = 5
 
+const UNKNOWN: Readonly<Record<NonNullable<ListedHolder['labelUnknown']>, string>> = {
+  'not permitted': ', label unknown (no permission for holdfast:client:*)',
+  unreadable: ', label unknown (cannot be read)',
+}
+
 /** The client, as people know it. */
-export const whoIs = ({ client, label }: Pick<ListedHolder, 'client' | 'label'>): string =>
-  label === undefined ? `client ${plainText(client)}` : plainText(label)
+export const whoIs = ({
+  client,
+  label,
+  labelUnknown,
+}: Pick<ListedHolder, 'client' | 'label' | 'labelUnknown'>): string =>
+  label === undefined
+    ? `client ${plainText(client)}${labelUnknown === undefined ? '' : UNKNOWN[labelUnknown]}`
+    : plainText(label)
 
 const agedOf = ({ since }: ListedHolder | ListedWaiter, now: number): readonly string[] =>
   since === undefined ? [] : [`for ${spanOf(now - since)}`]

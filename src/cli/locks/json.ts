@@ -6,9 +6,12 @@ const personOf = (
   one: ListedLock['holders'][number] | ListedLock['waiting'][number],
   now: number,
 ): Readonly<Record<string, unknown>> => {
-  const { owner, client, label, since, keys } = one
+  const { owner, client, label, labelUnknown, since, keys } = one
   const age = since === undefined ? null : Math.max(0, Math.round(now - since))
-  return { owner, client, label: label ?? null, since: since ?? null, age, keys: keys ?? null }
+  return {
+    ...{ owner, client, label: label ?? null, labelUnknown: labelUnknown ?? null },
+    ...{ since: since ?? null, age, keys: keys ?? null },
+  }
 }
 
 const waitsOf = ({ waitsFor = [] }: ListedHolder): readonly Readonly<Record<string, unknown>>[] =>

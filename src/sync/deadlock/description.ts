@@ -50,7 +50,7 @@ const callOf = (home: ListHome, wait: GraphWait, labels: ReadonlyMap<string, str
 
 export const describe = async (home: ListHome, cycle: Cycle, victim: GraphWait | undefined): Promise<Deadlock> => {
   const waits = inOrder(cycle)
-  const labels = await new Labels(home).of(waits.map(({ client }) => client))
+  const { labels } = await new Labels(home).of(waits.map(({ client }) => client))
   const at = victim === undefined ? -1 : waits.indexOf(victim)
   return { cycle: waits.map((wait) => callOf(home, wait, labels)), victim: at === -1 ? undefined : at }
 }

@@ -1,7 +1,8 @@
-import type { Aged, ListedLock } from '../../api/listing.js'
+import type { Aged, ListedLock, Unlabelled } from '../../api/listing.js'
 import { clientsIn, lockStateOf } from '../../core/gate/lock-state.js'
 import type { LockHome } from '../../core/gate/gated-lock.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
+import type { KnownLabels } from '../../core/client/presence-label.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { isTransient } from '../../core/server/error-kinds.js'
 import { SHOWN, type ServerState } from '../../core/protocol/lock-protocol.js'
@@ -65,34 +66,42 @@ export const inspected = async (
 /** The lock as it is listed. `labels`: those that have been read so far. */
 export const rowOf = async (home: ListHome, claim: Claim, labels: Labels, state: ServerState): Promise<ListedLock> => {
   const { key, shown, spells } = claim
-  const { holders, waiting, more, ...rest } = lockStateOf(state, await labels.of(clientsIn(state)))
+  const known = await labels.of(clientsIn(state))
+  const { holders, waiting, more, ...rest } = lockStateOf(state, known.labels)
   const cut = claim.more || holders.length > SHOWN || waiting.length > SHOWN
   return {
     name: nameOf(claim, home),
     key,
     kind: shown.kind,
-    holders: holders
-      .slice(0, SHOWN)
-      .map((holder) => ({ ...holder, ...aged(holder.owner, spells.get(holder.client)?.holds) })),
-    waiting: waiting
-      .slice(0, SHOWN)
-      .map((waiter) => ({ ...waiter, ...aged(waiter.owner, spells.get(waiter.client)?.waits) })),
+    holders: holders.slice(0, SHOWN).map((holder) => ({
+      ...{ ...holder, ...unlabelled(known, holder) },
+      ...aged(holder.owner, spells.get(holder.client)?.holds),
+    })),
+    waiting: waiting.slice(0, SHOWN).map((waiter) => ({
+      ...{ ...waiter, ...unlabelled(known, waiter) },
+      ...aged(waiter.owner, spells.get(waiter.client)?.waits),
+    })),
     ...((more === true || cut) && { more: true }),
     ...rest,
   }
+}
+
+const unlabelled = ({ unknown }: KnownLabels, { client }: { readonly client: string }): Unlabelled => {
+  const labelUnknown = unknown.get(client)
+  return labelUnknown === undefined ? {} : { labelUnknown }
 }
 
 /** The labels of clients, each read once. */
 export class Labels {
   readonly #home: ListHome
   readonly #reads = new Map<string, Promise<void>>()
-  readonly #known = new Map<string, string>()
+  readonly #known: KnownLabels = { labels: new Map(), unknown: new Map() }
 
   constructor(home: ListHome) {
     this.#home = home
   }
 
-  async of(clients: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  async of(clients: readonly string[]): Promise<KnownLabels> {
     const fresh = [...new Set(clients)].filter((client) => !this.#reads.has(client))
     const read = fresh.length > 0 ? this.#read(fresh) : Promise.resolve()
     for (const client of fresh) this.#reads.set(client, read)
@@ -102,6 +111,8 @@ export class Labels {
   }
 
   async #read(clients: readonly string[]): Promise<void> {
-    for (const [client, label] of await this.#home.readLabels(clients)) this.#known.set(client, label)
+    const { labels, unknown } = await this.#home.readLabels(clients)
+    for (const [client, label] of labels) this.#known.labels.set(client, label)
+    for (const [client, why] of unknown) this.#known.unknown.set(client, why)
   }
 }

@@ -100,13 +100,21 @@ void describe('holdfast ls', () => {
     const [alone, book, busy, group, stuck] = rows as Record<string, Record<string, unknown>[]>[]
     const [holder] = alone?.['holders'] ?? []
     assert.deepEqual(Object.keys(holder ?? {}), [
-      ...['owner', 'client', 'label', 'since', 'age', 'keys', 'mode', 'count'],
+      ...['owner', 'client', 'label', 'labelUnknown', 'since', 'age', 'keys', 'mode', 'count'],
       'waitsFor',
     ])
     assert.equal(holder?.['waitsFor'], null)
     assert.ok(Number(holder?.['age']) >= 1900 && Number(holder?.['age']) < 10_000)
     assert.equal(book?.['holders']?.length, 2)
-    assert.deepEqual(Object.keys(busy?.['waiting']?.[0] ?? {}), ['owner', 'client', 'label', 'since', 'age', 'keys'])
+    assert.deepEqual(Object.keys(busy?.['waiting']?.[0] ?? {}), [
+      'owner',
+      'client',
+      'label',
+      'labelUnknown',
+      'since',
+      'age',
+      'keys',
+    ])
     assert.deepEqual(group?.['holders']?.[0]?.['keys'], ['a', 'b'])
     assert.deepEqual([stuck?.['remaining'], stuck?.['token'], alone?.['token']], [-1, '1', null])
   })
