@@ -12,6 +12,9 @@ export type ListedKind =
   | 'fairReadWriteLock'
   | 'keyedLock'
 
+/** What `client.list` shows besides locks. Nobody owns such an object: many use it at once. */
+export type SharedKind = 'semaphore' | 'permitSemaphore' | 'rateLimiter' | 'countDownLatch'
+
 /** Options of `client.list`. */
 export interface ListOptions {
   /**
@@ -25,7 +28,7 @@ export interface ListOptions {
    */
   readonly name?: string | undefined
   /** Only this kind. Default: all. */
-  readonly kind?: ListedKind | undefined
+  readonly kind?: ListedKind | SharedKind | undefined
   /**
    * Walks through all keys of the server, in small steps, on every master of a cluster. It also finds locks of Redisson, of clients without `presence`, and those
    * that were not held or waited for longer than a second. Default: only what holdfast clients have published.
@@ -99,8 +102,8 @@ export interface ListedLock {
   /** The key on the server. */
   readonly key: string
   /** Several kinds look alike on the server. In that case it is what the client says that holds the lock or waits for it. */
-  readonly kind: ListedKind
-  /** At most 10,000. */
+  readonly kind: ListedKind | SharedKind
+  /** At most 10,000. Empty for semaphores, rate limiters and latches: their permits have no owner. */
   readonly holders: readonly ListedHolder[]
   /** The line, in order, at most 10,000 places. Calls that wait in their process, behind the place of that process, are not in it. */
   readonly waiting: readonly ListedWaiter[]
@@ -110,12 +113,16 @@ export interface ListedLock {
   readonly remaining?: number | undefined
   /** Fenced locks only: the newest token, no matter who got it. */
   readonly token?: bigint | undefined
+  /** Of semaphores: how many permits are available. Of a latch: the count that is left. */
+  readonly available?: number | undefined
+  /** Of semaphores whose permits have an id: all permits. Of a rate limiter: how many there are in each interval. */
+  readonly permits?: number | undefined
 }
 
 /** The part of the client that operators use. `Client` extends it. */
 export interface Listing {
   /**
-   * The locks that are held or waited for, each checked with the server when it is yielded. Without `scan` it finds those of holdfast clients that were held or waited for
+   * The locks that are held or waited for, and semaphores, rate limiters and latches that calls wait for, each checked with the server when it is yielded. Without `scan` it finds those of holdfast clients that were held or waited for
    * longer than a second, at most two seconds late. Locks that this client may not read are left out.
    *
    * @example

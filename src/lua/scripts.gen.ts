@@ -570,6 +570,22 @@ export const listingEntries: Script<
 )
 
 /**
+ * How many permits there are of what many may have at once, and the waiters in their order; if there are many, some at a time. Writes nothing.
+ * Returns [integer available, integer permits, string[pairs] waiting owners and deadlines in turn] -1: not known, or none are set; without a deadline: empty
+ */
+export const listingInspectShared: Script<
+  readonly [object: string, timeouts: string, line: string, deadlines: string],
+  readonly [kind: string, first: number],
+  readonly [available: number, permits: number, waiting: readonly string[]]
+> = script(
+  'listing/inspect-shared',
+  '5d4b3a8773289b3e268a8a13f84e434ff9779f99',
+  "local function whole(text)local number=text and#text<=17 and(text=='0'or string.find(text,'^%-?[1-9]%d*$'))and tonumber(text)return number and math.abs(number)<=9000000000000000 and number or nil\nend\nlocal function membersAt(key,first,most,till)local some,bytes={},0\nif till then most=math.min(most,redis.call('ZCOUNT',key,'-inf',till)-first)end\nwhile#some<2*most and bytes<=500000 do\nlocal from=first+#some/2\nlocal few=redis.call('ZRANGE',key,from,from+math.min(some[1]and 4 or 2,most-#some/2)-1,'WITHSCORES')if#few==0 then break end\nfor i=1,#few,2 do some[#some+1],some[#some+2],bytes=few[i],few[i+1],bytes+#few[i]end\nend\nreturn some,bytes>500000\nend\nlocal function textOf(key)local text=redis.call('GETRANGE',key,0,31)return(text~=''or redis.call('EXISTS',key)==1)and text\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function placesAt(queue,first,most)local some,bytes={},0\nrepeat\nlocal part=math.min(first+#some>0 and 4 or 2,most-#some)local few=redis.call('LRANGE',queue,first+#some,first+#some+part-1)for _,owner in ipairs(few)do some[#some+1],bytes=owner,bytes+#owner end\nuntil#few<part or#some>=most or bytes>500000\nreturn some,math.floor(bytes/100)end\nlocal function waitersAt(queue,deadlines,first,holds)local waiting={}for _,owner in ipairs(placesAt(queue,first,500))do\nlocal long=#owner>=100\nwaiting[#waiting+1]=(long or holds(owner))and''or owner\nwaiting[#waiting+1]=not long and redis.call('ZSCORE',deadlines,owner)or''end\nreturn waiting\nend\nlocal object,timeouts,line,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local kind,first=ARGV[1],tonumber(ARGV[2])local available,permits,waiting=-1,-1,{}if kind=='rateLimiter'then\nlocal rate=redis.call('HSTRLEN',object,'rate')<20 and redis.call('HGET',object,'rate')permits=rate and whole(rate)or-1\nfor i,text in ipairs((membersAt(line,first,500)))do\nwaiting[i]=i%2==1 and#text<100 and text or''end\nelse\nlocal text=textOf(object)local count=text and whole(text)if text and not count then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\navailable=count and math.max(0,count)or-1\nif kind=='permitSemaphore'and count then\nlocal now=serverNow()available=math.max(0,count+redis.call('ZCOUNT',timeouts,'-inf',now))permits=available+redis.call('ZCOUNT',timeouts,'('..now,'+inf')end\nif kind~='countDownLatch'then\nwaiting=waitersAt(line,deadlines,first,function()return false end)end\nend\nreturn{available,permits,waiting}",
+  4,
+  tuple(integer, integer, pairs),
+)
+
+/**
  * What some hashes look like: which kind of lock, or empty where they are another program's. No value is read that may be long.
  * Returns string[] kinds
  */

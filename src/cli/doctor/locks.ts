@@ -59,7 +59,8 @@ const labelsOf = async (probe: Probe): Promise<readonly Finding[]> => {
     return []
   } catch (error) {
     if (!isPart(probe, error)) throw error
-    return [refusal(probe, 'reading the labels of clients', error)]
+    // Of a node that is away, each row says whether its labels could be read.
+    return isRefusal(error) ? [refusal(probe, 'reading the labels of clients', error)] : []
   }
 }
 

@@ -4,6 +4,7 @@ import { serverNow } from '../../core/listing/own-waits.js'
 import { DeadlockError } from '../../errors.js'
 import { plainText, quoted } from '../../plain-text.js'
 import { Labels, type ListHome, nameOf } from '../listing/listed-lock.js'
+import { lockKindOf } from '../listing/kinds-in-one-row.js'
 import type { Proven } from './proof.js'
 import { claimOf } from './walk.js'
 import type { Cycle, GraphWait } from './wait-graph.js'
@@ -40,7 +41,7 @@ const callOf = (home: ListHome, wait: GraphWait, labels: ReadonlyMap<string, str
   return {
     name: claim === undefined ? told.key : nameOf(claim, home),
     key: told.key,
-    kind: claim?.shown.kind ?? (told.kind as ListedKind),
+    kind: lockKindOf(claim?.shown.kind ?? told.kind) ?? (told.kind as ListedKind),
     client,
     ...(label !== undefined && { label }),
     since: told.since,

@@ -54,6 +54,40 @@ void describe('holdfast tree', () => {
     },
   )
 
+  onServer(
+    'PATTERN → only trees and deadlocks that have such a name, in each form; the exit code is theirs',
+    async (broken) => {
+      const { url } = broken.server
+      await ring(broken, ['a', 'b'])
+      const [holder, waiter] = [await broken.open({ label: 'has-x' }), await broken.open({ label: 'wants-x' })]
+      await holder.lock('x:1').acquire()
+      waiter
+        .lock('x:1')
+        .acquire()
+        .catch(() => undefined)
+      await broken.until(async () => (await holder.lock('x:1').inspect()).waiting.length === 1)
+      await sleep(PUBLISHED)
+      const x = await holdfast(['tree', 'x:*'], { url })
+      assert.deepEqual([x.code, x.error], [0, ''])
+      assert.match(x.out, /^x:1 \(lock\), held by has-x, for \d+s\n└─ wants-x, for \d+s\n$/)
+      const b = await holdfast(['tree', 'b'], { url })
+      assert.equal(b.code, 1)
+      assert.match(b.out, /Deadlock/)
+      assert.doesNotMatch(b.out, /x:1/)
+      assert.match((await holdfast(['tree'], { url })).out, /x:1[^]*Deadlock|Deadlock[^]*x:1/)
+      const rows = linesOf((await holdfast(['tree', '--json', 'x:?'], { url })).out)
+      assert.deepEqual(
+        rows.map((line) => (JSON.parse(line) as { name: string }).name),
+        ['x:1'],
+      )
+      const { out } = await holdfast(['tree', '--dot', 'x:1'], { url })
+      assert.match(out, /lock x:1/)
+      assert.doesNotMatch(out, /has-a/)
+      assert.deepEqual((await holdfast(['tree', 'none'], { url })).out, '')
+      assert.equal((await holdfast(['tree', 'x', 'y'], { url })).code, 64)
+    },
+  )
+
   onServer('--json, --dot, show → the same', async (broken) => {
     const { url } = broken.server
     await ring(broken, ['a', 'b', 'c'])
