@@ -40,7 +40,11 @@ const BENCH = [
 const USERS = [
   ['http', '^src/http/', String.raw`^src/(http/|api/|base/clock\.ts|[^/]+\.ts$)`],
   ['schedule', '^src/schedule/', String.raw`^src/(schedule/|api/|base/clock\.ts|[^/]+\.ts$)`],
-  ['cli', '^src/cli/', String.raw`^src/(cli/|api/|base/clock\.ts|config/|engine/(memory/|endpoint\.ts)|[^/]+\.ts$)`],
+  [
+    'cli',
+    '^src/cli/',
+    String.raw`^src/(cli/|api/|base/(clock|glob)\.ts|config/|engine/(memory/|endpoint\.ts)|[^/]+\.ts$)`,
+  ],
 ]
 
 /** @type {import('dependency-cruiser').IConfiguration} */

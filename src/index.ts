@@ -26,6 +26,7 @@ export type {
   ListedWaiter,
   ListOptions,
   ScanProgress,
+  SharedKind,
 } from './api/listing.js'
 export type { ClientEvents, ClientListener, Health, Logger } from './api/monitoring.js'
 export type { OwnedFencedLock, OwnedLock, OwnedLockOptions } from './api/owned-lock.js'

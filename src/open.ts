@@ -5,14 +5,14 @@ import type { Driver } from './engine/driver.js'
 import type { ClientOptions } from './config/client-options.js'
 import { retryConnect } from './retry-connect.js'
 
-/** The implementation of `connect`. */
-export const open = async (from?: string | URL | ClientOptions): Promise<Client> => {
+/** The implementation of `connect`. `partly`: a part of a cluster is enough, also if it says that the cluster is down. */
+export const open = async (from?: string | URL | ClientOptions, partly = false): Promise<Client> => {
   const settings = await readSettings(from, environment())
-  return retryConnect(settings, async (limits) => start(settings, await openDriver(settings), limits))
+  return retryConnect(settings, async (limits) => start(settings, await openDriver(settings, partly), limits))
 }
 
 /** Loads only what is needed: no Redis client for `memory:`, no Lua for a server. */
-const openDriver = async (settings: Settings): Promise<Driver> => {
+const openDriver = async (settings: Settings, partly: boolean): Promise<Driver> => {
   const { place, tls, clock, connectTimeout, commandTimeout } = settings
   if (place.engine === 'memory') {
     const [{ MemoryDriver }, { openMemoryServer }] = await Promise.all([
@@ -31,7 +31,7 @@ const openDriver = async (settings: Settings): Promise<Driver> => {
   }
   const { IoredisDriver } = await import('./engine/ioredis/driver.js')
   if (place.engine === 'ioredis') return new IoredisDriver(place.connection, 'the connection passed in')
-  return IoredisDriver.open(place.endpoint, { tls, connectTimeout, commandTimeout, clock })
+  return IoredisDriver.open(place.endpoint, { tls, connectTimeout, commandTimeout, clock, partly })
 }
 
 const environment = (): Readonly<Record<string, string | undefined>> =>

@@ -24,6 +24,8 @@ export interface Probe {
   readonly otherWarnings: readonly string[]
   /** The key of this client's label. */
   readonly labelKey: string
+  /** The key of the label of this client. */
+  labelKeyOf(client: string): string
   /** A command that is answered by a text. */
   text(argv: readonly string[], node: Node): Promise<string>
   /** A command that is answered by a list of texts. */
@@ -58,8 +60,8 @@ class RuntimeProbe implements Probe {
   constructor({ id, warnings }: Client, runtime: Runtime, facts: ServerFacts) {
     const ofServer = new Set(facts.warnings.map(plainMessage))
     this.otherWarnings = warnings.filter((warning) => !ofServer.has(warning))
-    this.labelKey = runtime.keyOf(presenceKey(id))
     this.#runtime = runtime
+    this.labelKey = this.labelKeyOf(id)
   }
 
   get address(): string {
@@ -80,6 +82,10 @@ class RuntimeProbe implements Probe {
 
   get sharded(): boolean {
     return this.#runtime.sharded
+  }
+
+  labelKeyOf(client: string): string {
+    return this.#runtime.keyOf(presenceKey(client))
   }
 
   text(argv: readonly string[], node: Node): Promise<string> {

@@ -12,6 +12,9 @@ export type ListedKind =
   | 'fairReadWriteLock'
   | 'keyedLock'
 
+/** What `client.list` shows besides locks. Nobody owns such an object: many use it at once. */
+export type SharedKind = 'semaphore' | 'permitSemaphore' | 'rateLimiter' | 'countDownLatch'
+
 /** Options of `client.list`. */
 export interface ListOptions {
   /**
@@ -25,7 +28,7 @@ export interface ListOptions {
    */
   readonly name?: string | undefined
   /** Only this kind. Default: all. */
-  readonly kind?: ListedKind | undefined
+  readonly kind?: ListedKind | SharedKind | undefined
   /**
    * Walks through all keys of the server, in small steps, on every master of a cluster. It also finds locks of Redisson, of clients without `presence`, and those
    * that were not held or waited for longer than a second. Default: only what holdfast clients have published.
@@ -56,6 +59,12 @@ export interface Aged {
   readonly since?: number | undefined
 }
 
+/** Set if the label of a client could not be read. Without it, a client that has no label is dead, is one of Redisson's, or has no `presence`. */
+export interface Unlabelled {
+  /** `not permitted`: this user may not read `holdfast:client:*`. `unreadable`: the server did not answer, or another program has written there. */
+  readonly labelUnknown?: 'not permitted' | 'unreadable' | undefined
+}
+
 /** A lock for which a call waits that must end before a hold does, as its client says. */
 export interface ListedWait {
   /** The name; the key if this client's `mapName` makes another key of the name. */
@@ -74,13 +83,14 @@ export interface ListedWait {
 
 /** A lock holder, with the time since when it holds the lock. */
 export type ListedHolder = HolderState &
-  Aged & {
+  Aged &
+  Unlabelled & {
     /** Only with `waits`: what the call waits for that holds the lock. A stranger who can write to the server can change it. */
     readonly waitsFor?: readonly ListedWait[] | undefined
   }
 
 /** A waiter in the line, with the time since when it waits. Of most kinds, a process stands in the line once, for the first of its waiting calls. */
-export type ListedWaiter = WaiterState & Aged
+export type ListedWaiter = WaiterState & Aged & Unlabelled
 
 /** A lock that is held or waited for, as the server saw it when it was asked. All texts come from other processes: escape them before you show them. */
 export interface ListedLock {
@@ -92,8 +102,8 @@ export interface ListedLock {
   /** The key on the server. */
   readonly key: string
   /** Several kinds look alike on the server. In that case it is what the client says that holds the lock or waits for it. */
-  readonly kind: ListedKind
-  /** At most 10,000. */
+  readonly kind: ListedKind | SharedKind
+  /** At most 10,000. Empty for semaphores, rate limiters and latches: their permits have no owner. */
   readonly holders: readonly ListedHolder[]
   /** The line, in order, at most 10,000 places. Calls that wait in their process, behind the place of that process, are not in it. */
   readonly waiting: readonly ListedWaiter[]
@@ -103,12 +113,16 @@ export interface ListedLock {
   readonly remaining?: number | undefined
   /** Fenced locks only: the newest token, no matter who got it. */
   readonly token?: bigint | undefined
+  /** Of semaphores: how many permits are available. Of a latch: the count that is left. */
+  readonly available?: number | undefined
+  /** Of semaphores whose permits have an id: all permits. Of a rate limiter: how many there are in each interval. */
+  readonly permits?: number | undefined
 }
 
 /** The part of the client that operators use. `Client` extends it. */
 export interface Listing {
   /**
-   * The locks that are held or waited for, each checked with the server when it is yielded. Without `scan` it finds those of holdfast clients that were held or waited for
+   * The locks that are held or waited for, and semaphores, rate limiters and latches that calls wait for, each checked with the server when it is yielded. Without `scan` it finds those of holdfast clients that were held or waited for
    * longer than a second, at most two seconds late. Locks that this client may not read are left out.
    *
    * @example

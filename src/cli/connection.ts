@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.js'
 import type { ClientOptions } from '../config/client-options.js'
+import { connectPartly } from '../connect.js'
 import { connect } from '../index.js'
 import { textOf } from '../thrown.js'
 import { plainText } from '../plain-text.js'
@@ -56,9 +57,12 @@ export const sameServer = ({ url, config }: Values): readonly string[] => {
   return ['--url', /@|password/i.test(url) ? 'URL' : url]
 }
 
-export const opened = async (options: ClientOptions): Promise<Client> => {
+export const opened = async (
+  options: ClientOptions,
+  connecting: (options: ClientOptions) => Promise<Client> = connect,
+): Promise<Client> => {
   try {
-    return await connect(options)
+    return await connecting(options)
   } catch (error) {
     throw usageOf(error)
   }
@@ -88,7 +92,7 @@ export const withClient = async (
   { presence = false, onError = (error: unknown) => say(textOf(error)) }: Presented = {},
 ): Promise<number> => {
   try {
-    const client = await opened({ ...options, presence })
+    const client = await opened({ ...options, presence }, connectPartly)
     client.on('error', onError)
     try {
       return await work(client)

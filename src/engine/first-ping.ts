@@ -25,12 +25,29 @@ export class FirstPing {
       }
     })
     try {
-      const why = unusable(await Promise.race([this.#driver.send(['PING']), cut]))
+      const why = unusable(await Promise.race([this.#ping(), cut]))
       if (why !== undefined) throw new ConfigError(`${this.#driver.address} cannot be used: ${why}`)
     } catch (error) {
       if (!isAnswer(errorOf(error))) throw error
     } finally {
       this.#whenCut = undefined
+    }
+  }
+
+  /** One of a cluster's masters is enough: another may be away. */
+  #ping(): Promise<Reply> {
+    const masters = this.#driver.masters?.() ?? []
+    if (masters.length < 2) return this.#driver.send(['PING'])
+    const pings = masters.map((node) => this.#pingTo(node))
+    return Promise.any(pings).catch(() => pings[0] as Promise<Reply>)
+  }
+
+  async #pingTo(node: string): Promise<Reply> {
+    try {
+      return await this.#driver.send(['PING'], { node })
+    } catch (error) {
+      if (!isAnswer(errorOf(error))) throw error
+      return 'PONG'
     }
   }
 

@@ -3,8 +3,9 @@ import type { ListedLock, ListOptions } from '../../api/listing.js'
 import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { cellsOf, columnsHelp, columnsOf, TITLES, titlesOf } from '../locks/columns.js'
+import { chosenOf, CLIENTS, doingOf } from '../locks/filter.js'
 import { jsonLine } from '../locks/json.js'
-import { KIND, kindOf } from '../locks/listed-kinds.js'
+import { ANY_KIND, anyKindOf } from '../locks/listed-kinds.js'
 import { Progress } from '../locks/progress.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
@@ -27,14 +28,15 @@ const OPTIONS = {
     default: false,
     help: 'look at all keys of the server, in small steps: also finds locks of Redisson, and those held for less than a second',
   },
-  ...KIND,
+  ...CLIENTS,
+  ...ANY_KIND,
   ...CONNECTION,
 } as const
 
 export const page: Page = {
   usage: ['ls [PATTERN] [options]'],
   about:
-    "Lists the locks that holdfast's clients have held or waited for longer than a second. PATTERN selects names: * is any text, ? one character, [a-c] one of these.",
+    "Lists the locks that holdfast's clients have held or waited for longer than a second, and the semaphores, rate limiters and latches that calls wait for. PATTERN selects names: * is any text, ? one character, [a-c] one of these.",
   options: OPTIONS,
   more: `Columns:
 ${columnsHelp()}
@@ -43,6 +45,7 @@ In a terminal, long names and labels are cut to its width.
 Examples:
   holdfast ls
   holdfast ls 'invoice:*' --blocked -o NAME,LABEL,WAITING,WAITED
+  holdfast ls --label 'web-3:*'     # what these clients hold and wait for
   holdfast ls --json | jq -r 'select(.remaining == -1).name'
 
 The exit code is 0, also if there is no lock; 64 wrong usage, 69 no server,
@@ -58,15 +61,17 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parse({ args: [...args], allowPositionals: true, options: OPTIONS })
   const [pattern, ...more] = positionals
   if (more.length > 0) throw new UsageError('ls takes one pattern: quote it, so that the shell does not expand it')
-  const titles = titlesOf(values.columns)
-  const kind = kindOf(values.kind)
+  const chosen = chosenOf(values)
+  const titles = titlesOf(values.columns, chosen !== undefined)
+  const kind = anyKindOf(values.kind)
   return withClient(connectionOf(values, process.env), async (client) => {
     const now = await serverClock(client)
     const rows: (readonly string[])[] = []
     for await (const lock of locksOf(client, { pattern, kind, scan: values.scan })) {
       if (values.blocked && lock.waiting.length === 0) continue
+      if (chosen !== undefined && doingOf(lock, chosen) === '') continue
       if (values.json) write(jsonLine(lock, now()))
-      else rows.push(cellsOf(titles, lock, now()))
+      else rows.push(cellsOf(titles, lock, { now: now(), chosen }))
     }
     if (values.json) return 0
     if (rows.length === 0 && process.stderr.isTTY) say(values.scan ? 'found none' : NONE)

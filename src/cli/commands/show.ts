@@ -4,14 +4,14 @@ import { CONNECTION, connectionOf, sameServer, withClient } from '../connection.
 import { described } from '../locks/describe.js'
 import { locksAt } from '../locks/find.js'
 import { jsonLine } from '../locks/json.js'
-import { KIND, kindOf } from '../locks/listed-kinds.js'
+import { ANY_KIND, anyKindOf } from '../locks/listed-kinds.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { nameIn, parse } from '../usage-error.js'
 
 const OPTIONS = {
   json: { type: 'boolean', default: false, help: 'one JSON object a line for each kind, as ls prints it' },
-  ...KIND,
+  ...ANY_KIND,
   ...CONNECTION,
 } as const
 
@@ -34,7 +34,7 @@ usage, 69 no server, 77 not permitted, 78 wrong configuration.
 export const run = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parse({ args: [...args], allowPositionals: true, options: OPTIONS })
   const name = nameIn(positionals)
-  const kind = kindOf(values.kind)
+  const kind = anyKindOf(values.kind)
   return withClient(connectionOf(values, process.env), async (client) => {
     const now = await serverClock(client)
     const found = await locksAt(client, name, kind)

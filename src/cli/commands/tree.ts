@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { globMatches } from '../../base/glob.js'
 import type { Client } from '../../api/client.js'
 import type { ListedLock, ListOptions } from '../../api/listing.js'
 import { plainJson } from '../../plain-text.js'
@@ -8,6 +9,7 @@ import { lockJson } from '../locks/json.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { cutTo, widthOfOutput } from '../text/width.js'
+import { chosenTrees, locksIn } from '../tree/chosen-trees.js'
 import { dotOf } from '../tree/dot-graph.js'
 import { drawn } from '../tree/draw-forest.js'
 import { type Cycle, type Forest, forestOf, identityOf } from '../tree/wait-forest.js'
@@ -24,12 +26,13 @@ const OPTIONS = {
 } as const
 
 export const page: Page = {
-  usage: ['tree [options]'],
+  usage: ['tree [PATTERN] [options]'],
   about:
-    'Shows which call waits for which: each lock that calls wait for, below it the waiters in their order, and below a waiter the locks that it holds meanwhile, if others wait for those. It ends with 1 if calls wait for one another.\n\nWhat a waiter holds meanwhile is known if its calls are nested, or have the same owner, and have waited for a second.',
+    'Shows which call waits for which: each lock that calls wait for, below it the waiters in their order, and below a waiter the locks that it holds meanwhile, if others wait for those. It ends with 1 if calls wait for one another. PATTERN selects trees and deadlocks that have a lock with such a name: * is any text, ? one character, [a-c] one of these.\n\nWhat a waiter holds meanwhile is known if its calls are nested, or have the same owner, and have waited for a second.',
   options: OPTIONS,
   more: `Examples:
   holdfast tree
+  holdfast tree 'invoice:*'
   holdfast tree --dot | dot -Tsvg > locks.svg
   holdfast tree > /dev/null || echo deadlock
 
@@ -78,6 +81,13 @@ const cycleJson = (cycle: Cycle): string =>
     0,
   )
 
+/** Only what has a lock whose name matches. */
+const matching = ({ locks, forest: all }: Seen, pattern: string): Seen => {
+  const forest = chosenTrees(all, (name) => globMatches(pattern, name))
+  const shown = locksIn(forest)
+  return { locks: locks.filter((lock) => shown.has(lock)), forest }
+}
+
 const jsonOf = ({ locks, forest }: Seen, now: number): readonly string[] => [
   ...locks
     .filter(({ waiting }) => waiting.length > 0)
@@ -86,11 +96,14 @@ const jsonOf = ({ locks, forest }: Seen, now: number): readonly string[] => [
 ]
 
 export const run = async (args: readonly string[]): Promise<number> => {
-  const { values } = parse({ args: [...args], options: OPTIONS })
+  const { values, positionals } = parse({ args: [...args], allowPositionals: true, options: OPTIONS })
+  const [pattern, ...more] = positionals
+  if (more.length > 0) throw new UsageError('tree takes one pattern: quote it, so that the shell does not expand it')
   if (values.dot && values.json) throw new UsageError('--dot and --json exclude each other')
   return withClient(connectionOf(values, process.env), async (client) => {
     const now = await serverClock(client)
-    const result = await proven(client)
+    const all = await proven(client)
+    const result = pattern === undefined ? all : matching(all, pattern)
     const width = widthOfOutput()
     const lines = values.json
       ? jsonOf(result, now())

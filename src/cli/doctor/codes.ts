@@ -115,6 +115,18 @@ const FAULTS = {
     todo: 'Change the configuration; holdfast config check FILE shows all of it.',
     see: 'docs/configuration.md',
   },
+  'no-answer': {
+    help: 'a master of the cluster does not answer',
+    why: 'Locks that belong to it can be neither acquired nor released, and their holders lose them when the leases end. Unless cluster-require-full-coverage is no, the other masters refuse all locks as well.',
+    todo: 'Start it again, or let one of its replicas take over (CLUSTER FAILOVER TAKEOVER). Whether it can be reached, and which replicas it has:',
+    see: 'docs/operations.md#a-master-of-a-cluster-does-not-answer',
+  },
+  'unreadable-label': {
+    help: 'a label that cannot be read',
+    why: 'A label shows that a client is alive. Nobody can tell whether this one is, so its hold is not reported as that of a dead client.',
+    todo: 'Look at the key of the label. If another program has written there, delete it: a client that is alive writes its label again within ten seconds.',
+    see: 'docs/operations.md#who-holds-it',
+  },
   'dead-holder': {
     help: 'a dead client holds a lock for long',
     why: 'Nobody else gets the lock until the lease is over. The client has shown no sign of life for a lease: it has ended, is paused, or is cut off. Or it has detached the hold, and nobody has adopted it.',

@@ -1,11 +1,13 @@
 import type { Client } from '../../api/client.js'
 import type { ListedHolder, ListedLock, ScanProgress } from '../../api/listing.js'
+import type { EngineError } from '../../errors.js'
 import type { Probe } from '../../probe.js'
 import { commandFor, whoIs } from '../locks/describe.js'
 import { Progress } from '../locks/progress.js'
+import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
 import type { Finding } from './finding.js'
-import { isRefusal } from './server.js'
+import { cliOf, isPart, isRefusal } from './server.js'
 
 /** ms. A lease that is over before that is left to end. */
 const LONG = 60_000
@@ -38,16 +40,16 @@ export interface Search {
 export const examineLocks = async (client: Client, probe: Probe, search: Search): Promise<Locks> => {
   const labels = await labelsOf(probe)
   const looked = await lookAt(client, probe, search, labels.length === 0).catch((error: unknown): Locks => {
-    if (!isRefusal(error)) throw error
+    if (!isPart(probe, error)) throw error
     return { count: 0, scanned: false, findings: [refusal(probe, 'listing the locks', error)] }
   })
   return { ...looked, findings: [...labels, ...looked.findings] }
 }
 
-const refusal = ({ address: about }: Probe, question: string, { message }: Error): Finding => ({
+const refusal = ({ address: about }: Probe, question: string, error: EngineError): Finding => ({
   code: 'unseen',
   about,
-  what: `${question} was refused: ${message}`,
+  what: `${question} ${isRefusal(error) ? 'was refused' : 'got no answer'}: ${error.message}`,
 })
 
 /** Without labels, nobody knows who is dead. */
@@ -56,8 +58,9 @@ const labelsOf = async (probe: Probe): Promise<readonly Finding[]> => {
     await probe.readLabel()
     return []
   } catch (error) {
-    if (!isRefusal(error)) throw error
-    return [refusal(probe, 'reading the labels of clients', error)]
+    if (!isPart(probe, error)) throw error
+    // Of a node that is away, each row says whether its labels could be read.
+    return isRefusal(error) ? [refusal(probe, 'reading the labels of clients', error)] : []
   }
 }
 
@@ -67,7 +70,7 @@ const lookAt = async (client: Client, probe: Probe, search: Search, labelled: bo
   const signal = AbortSignal.timeout(within)
   let seen: ScanProgress = { looked: 0, keys: 0 }
   const onProgress = (now: ScanProgress): void => progress.step((seen = now))
-  const faultsOf = (lock: ListedLock): readonly Finding[] => lockFaults(lock, search, labelled)
+  const faultsOf = (lock: ListedLock): readonly Finding[] => lockFaults(lock, probe, search, labelled)
   try {
     if (!scan) return { ...(await counted(client.list(), faultsOf)), scanned: false }
     return { ...(await counted(client.list({ scan, signal, onProgress }), faultsOf)), scanned: true }
@@ -94,9 +97,9 @@ const counted = async (
   return { count, findings }
 }
 
-const lockFaults = (lock: ListedLock, search: Search, labelled: boolean): readonly Finding[] => {
+const lockFaults = (lock: ListedLock, probe: Probe, search: Search, labelled: boolean): readonly Finding[] => {
   if (lock.remaining === Infinity) return [endless(lock, search)]
-  return labelled ? [...deadHolders(lock, search), ...deadPlaces(lock, search)] : []
+  return labelled ? [...deadHolders(lock, search), ...unsureHolders(lock, probe), ...deadPlaces(lock, search)] : []
 }
 
 const releases = (lock: ListedLock, holders: readonly ListedHolder[], { server }: Search): readonly string[] =>
@@ -115,11 +118,25 @@ const endless = (lock: ListedLock, search: Search): Finding => {
 /** A client that is alive has a label. One that has none and published its hold has had a label before. */
 const deadHolders = (lock: ListedLock, search: Search): readonly Finding[] => {
   const { name: about, kind, holders, remaining = 0 } = lock
-  const dead = holders.filter(({ label, since }) => label === undefined && since !== undefined)
+  const dead = holders.filter(
+    ({ label, labelUnknown, since }) => label === undefined && labelUnknown === undefined && since !== undefined,
+  )
   const [first] = dead
   if (first === undefined || remaining <= LONG) return []
   const what = `this ${kind} is held by ${whoIs(first)}, which is silent, for another ${spanOf(remaining)}`
   return [{ code: 'dead-holder', about, what, run: releases(lock, dead, search) }]
+}
+
+/** Those that would be dead if their labels were known to be gone. */
+const unsureHolders = (lock: ListedLock, probe: Probe): readonly Finding[] => {
+  const { name: about, kind, holders, remaining = 0 } = lock
+  const unsure = holders.filter(({ labelUnknown, since }) => labelUnknown !== undefined && since !== undefined)
+  const [first] = unsure
+  if (first === undefined || remaining <= LONG) return []
+  const what = `this ${kind} is held by ${whoIs(first)}, for another ${spanOf(remaining)}; whether it is alive is not known`
+  const cli = `${cliOf(probe.address, probe.masters[0])}${probe.cluster ? ' -c' : ''}`
+  const run = unsure.slice(0, SHOWN).map(({ client }) => `${cli} TYPE ${shellWord(probe.labelKeyOf(client))}`)
+  return [{ code: 'unreadable-label', about, what, run }]
 }
 
 const deadPlaces = ({ name: about, kind, waiting }: ListedLock, { now }: Search): readonly Finding[] => {

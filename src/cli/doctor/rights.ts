@@ -17,6 +17,7 @@ export const BOTH = [
     'cluster slots',
     'exists K',
     'get K',
+    'getrange K 0 0',
     'hexists K f',
   ],
   ...['hget K f', 'hgetall K', 'hkeys K', 'hlen K', 'hscan K 0', 'hstrlen K f', 'lrange K 0 0', 'pttl K', 'time'],
@@ -24,7 +25,7 @@ export const BOTH = [
 ] as const
 export const ONLY_FULL = [
   ...['wait 0 1', 'subscribe C', 'unsubscribe C', 'ssubscribe C', 'sunsubscribe C', 'publish C m', 'spublish C m'],
-  ...['pubsub numsub', 'pubsub shardnumsub', 'decr K', 'decrby K 1', 'del K', 'getrange K 0 0', 'hdel K f'],
+  ...['pubsub numsub', 'pubsub shardnumsub', 'decr K', 'decrby K 1', 'del K', 'hdel K f'],
   ...['hincrby K f 1', 'hmget K f', 'hset K f v', 'hsetnx K f v', 'incr K', 'incrby K 1', 'lindex K 0', 'llen K'],
   ...['lpop K', 'lpush K v', 'lrem K 0 v', 'ltrim K 0 0', 'persist K', 'pexpire K 1', 'pexpireat K 1', 'rpush K v'],
   ...['set K v', 'type K', 'unlink K', 'zadd K 1 m', 'zcard K', 'zincrby K 1 m', 'zrem K m'],

@@ -28,7 +28,9 @@ export interface Server {
   /** How many ms its clock is ahead of this machine's. */
   readonly clockOff?: number | undefined
   readonly latency?: Latency | undefined
-  /** Its refusals. */
+  /** It gave no answer, so nothing is known about it. */
+  readonly away?: true
+  /** Its refusals; or that it gave no answer. */
   readonly refused: readonly Finding[]
 }
 
@@ -54,6 +56,27 @@ const NO_ANSWER: readonly EngineErrorCode[] = ['OFFLINE', 'NO_REPLY', 'BAD_REPLY
 /** Whether the server answered, and refused this question. */
 export const isRefusal = (error: unknown): error is EngineError =>
   isA(error, EngineError) && !NO_ANSWER.includes(error.code)
+
+/** One of several masters that cannot be reached. */
+export const awayServer = (probe: Probe, node: Node, error: EngineError): Server => {
+  const [name, cli] = [node ?? probe.address, cliOf(probe.address, node)]
+  const what = `this master of the cluster does not answer: ${error.message}`
+  const run = [
+    `${cli} PING`,
+    ...probe.masters
+      .filter((other) => other !== node)
+      .slice(0, 1)
+      .map((other) => `${cliOf(probe.address, other)} CLUSTER NODES`),
+  ]
+  return {
+    ...{ node, name, cli, info: new Map(), config: new Map(), away: true },
+    refused: [{ code: 'no-answer', about: name, what, run }],
+  }
+}
+
+/** Whether only a part of the server refused, or is away: the rest can be examined. */
+export const isPart = (probe: Probe, error: unknown): error is EngineError =>
+  isRefusal(error) || (probe.cluster && isA(error, EngineError))
 
 /** Asks one master everything. Rejects if it cannot be reached. */
 export const serverAt = async (probe: Probe, node: Node): Promise<Server> => {

@@ -36,6 +36,7 @@ const rightsText = (rights: Rights | Untested): string => {
 
 const serverLines = ({ server, rights }: Examined): readonly string[] => {
   const { info, latency, clockOff } = server
+  if (server.away === true) return [plainText(server.name), '  does not answer']
   const parts = [
     ...(info.size === 0 ? [] : [plainText(softwareOf(server)), roleText(server)]),
     ...(latency === undefined ? [] : [pings(latency)]),

@@ -3,11 +3,19 @@ import { plainMessage, plainText } from '../../plain-text.js'
 import type { Column } from '../text/table.js'
 import { spanOf } from '../text/time-span.js'
 import { UsageError } from '../usage-error.js'
+import { type Chosen, doingOf } from './filter.js'
+import { isShared } from './listed-kinds.js'
 
 /** A column of `holdfast ls`. `of`: its text; empty: there is none. */
 interface Kind extends Omit<Column, 'title'> {
   readonly help: string
-  of(lock: ListedLock, now: number): string
+  of(lock: ListedLock, seen: Seen): string
+}
+
+/** `now`: the server's time. `chosen`: the clients that were asked for. */
+export interface Seen {
+  readonly now: number
+  readonly chosen?: Chosen | undefined
 }
 
 type People = ListedLock['holders'] | ListedLock['waiting']
@@ -35,19 +43,33 @@ export const leftOf = ({ remaining }: ListedLock): string => {
   return remaining === Infinity ? 'never' : spanOf(remaining)
 }
 
+const permitsOf = ({ kind, available, permits }: ListedLock): string =>
+  isShared(kind) ? [available ?? '?', ...(permits === undefined ? [] : [permits])].join('/') : ''
+
+const labelOf = ({ label, labelUnknown }: ListedLock['holders'][number]): string | undefined =>
+  label ?? (labelUnknown === undefined ? undefined : '?')
+
 const COLUMNS = {
   NAME: { help: 'the name', least: 12, of: ({ name }) => plainMessage(name) },
   KIND: { help: 'the kind of lock', of: ({ kind }) => kind },
   HOLDER: { help: 'the first part of the id of its client, and how many others', of: holderOf },
-  LABEL: { help: 'the label of that client', least: 8, of: (lock) => firstOf(lock, ({ label }) => label) },
-  AGE: { help: 'how long it has been held', right: true, of: ({ holders }, now) => oldest(holders, now) },
+  LABEL: {
+    help: 'the label of that client; ? if it could not be read',
+    least: 8,
+    of: (lock) => firstOf(lock, labelOf),
+  },
+  AGE: { help: 'how long it has been held', right: true, of: ({ holders }, { now }) => oldest(holders, now) },
   LEFT: { help: 'what is left of the lease', right: true, of: leftOf },
   WAITING: {
     help: 'how many wait in line',
     right: true,
     of: ({ waiting, more }) => `${waiting.length}${more === true ? '+' : ''}`,
   },
-  WAITED: { help: 'the longest wait', right: true, of: ({ waiting }, now) => oldest(waiting, now) },
+  WAITED: { help: 'the longest wait', right: true, of: ({ waiting }, { now }) => oldest(waiting, now) },
+  DOES: {
+    help: 'what the client of --client or --label does: holds, waits',
+    of: (lock, { chosen }) => (chosen === undefined ? '' : doingOf(lock, chosen)),
+  },
   OWNER: { help: 'the whole owner, for unlock', of: (lock) => firstOf(lock, ({ owner }) => owner) },
   CLIENT: { help: 'the whole id of the client', of: (lock) => firstOf(lock, ({ client }) => client) },
   MODE: { help: 'exclusive, read or write', of: (lock) => firstOf(lock, ({ mode }) => mode) },
@@ -58,6 +80,7 @@ const COLUMNS = {
   },
   HOLDERS: { help: 'how many hold it', right: true, of: ({ holders }) => `${holders.length}` },
   TOKEN: { help: 'the newest fencing token', right: true, of: ({ token = '' }) => String(token) },
+  PERMITS: { help: 'how many permits are available, and of how many', right: true, of: permitsOf },
   KEY: { help: 'the key on the server', least: 12, of: ({ key }) => plainMessage(key) },
 } as const satisfies Readonly<Record<string, Kind>>
 
@@ -65,21 +88,23 @@ export type Title = keyof typeof COLUMNS
 
 export const TITLES = Object.keys(COLUMNS) as readonly Title[]
 const USUAL: readonly Title[] = ['NAME', 'KIND', 'HOLDER', 'LABEL', 'AGE', 'LEFT', 'WAITING']
+const WITH_CLIENT: readonly Title[] = ['NAME', 'KIND', 'DOES', ...USUAL.slice(2)]
 
 /** A line of the help for each column. */
 export const columnsHelp = (): string =>
   TITLES.map((title) => `  ${title.padEnd(8)}  ${COLUMNS[title].help}\n`).join('')
 
-/** The columns of `-o`: a list with commas. If it begins with a plus, they are shown behind the usual ones. */
-export const titlesOf = (text: string | undefined): readonly Title[] => {
-  if (text === undefined) return USUAL
+/** The columns of `-o`: a list with commas. If it begins with a plus, they are shown behind the usual ones. `choosing`: clients were asked for. */
+export const titlesOf = (text: string | undefined, choosing = false): readonly Title[] => {
+  const usual = choosing ? WITH_CLIENT : USUAL
+  if (text === undefined) return usual
   const more = text.startsWith('+')
   const chosen = (more ? text.slice(1) : text).split(',').map((word) => {
     const title = TITLES.find((one) => one === word.trim().toUpperCase())
     if (title !== undefined) return title
     throw new UsageError(`there is no column "${plainText(word)}"; the columns are ${TITLES.join(', ')}`)
   })
-  return more ? [...USUAL, ...chosen] : chosen
+  return more ? [...usual, ...chosen] : chosen
 }
 
 export const columnsOf = (titles: readonly Title[]): readonly Column[] =>
@@ -88,6 +113,6 @@ export const columnsOf = (titles: readonly Title[]): readonly Column[] =>
     return { title, right, least }
   })
 
-/** The texts of one lock. `now`: the server's time. */
-export const cellsOf = (titles: readonly Title[], lock: ListedLock, now: number): readonly string[] =>
-  titles.map((title) => COLUMNS[title].of(lock, now) || '-')
+/** The texts of one lock. */
+export const cellsOf = (titles: readonly Title[], lock: ListedLock, seen: Seen): readonly string[] =>
+  titles.map((title) => COLUMNS[title].of(lock, seen) || '-')

@@ -1,5 +1,6 @@
-import type { ListedHolder, ListedLock, ListedWaiter } from '../../api/listing.js'
+import type { ListedHolder, ListedLock, ListedWaiter, SharedKind } from '../../api/listing.js'
 import { plainMessage, plainText } from '../../plain-text.js'
+import { isShared } from './listed-kinds.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
 import { WIDTH, wrapped } from '../text/wrap.js'
@@ -7,9 +8,20 @@ import { WIDTH, wrapped } from '../text/wrap.js'
 /** For how many holders the command that releases them is shown. */
 const SHOWN = 5
 
+const UNKNOWN: Readonly<Record<NonNullable<ListedHolder['labelUnknown']>, string>> = {
+  'not permitted': ', label unknown (no permission for holdfast:client:*)',
+  unreadable: ', label unknown (cannot be read)',
+}
+
 /** The client, as people know it. */
-export const whoIs = ({ client, label }: Pick<ListedHolder, 'client' | 'label'>): string =>
-  label === undefined ? `client ${plainText(client)}` : plainText(label)
+export const whoIs = ({
+  client,
+  label,
+  labelUnknown,
+}: Pick<ListedHolder, 'client' | 'label' | 'labelUnknown'>): string =>
+  label === undefined
+    ? `client ${plainText(client)}${labelUnknown === undefined ? '' : UNKNOWN[labelUnknown]}`
+    : plainText(label)
 
 const agedOf = ({ since }: ListedHolder | ListedWaiter, now: number): readonly string[] =>
   since === undefined ? [] : [`for ${spanOf(now - since)}`]
@@ -73,6 +85,17 @@ const advice = (lock: ListedLock, server: readonly string[], glue?: string): rea
   ]
 }
 
+const PERMITS: Readonly<Record<SharedKind, (lock: ListedLock) => string>> = {
+  semaphore: ({ available = 0 }) => `${available} available`,
+  permitSemaphore: ({ available = 0, permits = 0 }) => `${available} of ${permits} available`,
+  rateLimiter: ({ permits = 0 }) => `${permits} in each interval`,
+  countDownLatch: ({ available = 0 }) => `count ${available}`,
+}
+
+/** Of what many use at once: how many permits there are. */
+export const permitsText = (lock: ListedLock): string | undefined =>
+  isShared(lock.kind) ? PERMITS[lock.kind](lock) : undefined
+
 /** Everything that is known of a lock, for people. `now`: the server's time. `server`: the options that lead to it. */
 export const described = (
   lock: ListedLock,
@@ -86,11 +109,14 @@ export const described = (
     `owner ${plainMessage(holder.owner)}`,
     ...waitingFor(holder, now),
   ])
+  const permits = permitsText(lock)
   const places = line.map((waiter, i) => `${i + 1}. ${waiting(waiter, now)}`)
   return [
     `${plainMessage(name)} (${kind})`,
     ...(key === name ? [] : section('key', [plainMessage(key)])),
-    ...section('held by', held.length === 0 ? ['nobody'] : held),
+    ...(permits === undefined
+      ? section('held by', held.length === 0 ? ['nobody'] : held)
+      : section('permits', [permits])),
     ...section('lease', leaseOf(lock)),
     ...section('token', token === undefined ? [] : [String(token)]),
     ...section('waiting', places.length === 0 ? ['nobody'] : places),

@@ -6,9 +6,12 @@ const personOf = (
   one: ListedLock['holders'][number] | ListedLock['waiting'][number],
   now: number,
 ): Readonly<Record<string, unknown>> => {
-  const { owner, client, label, since, keys } = one
+  const { owner, client, label, labelUnknown, since, keys } = one
   const age = since === undefined ? null : Math.max(0, Math.round(now - since))
-  return { owner, client, label: label ?? null, since: since ?? null, age, keys: keys ?? null }
+  return {
+    ...{ owner, client, label: label ?? null, labelUnknown: labelUnknown ?? null },
+    ...{ since: since ?? null, age, keys: keys ?? null },
+  }
 }
 
 const waitsOf = ({ waitsFor = [] }: ListedHolder): readonly Readonly<Record<string, unknown>>[] =>
@@ -21,7 +24,7 @@ const waitsOf = ({ waitsFor = [] }: ListedHolder): readonly Readonly<Record<stri
 
 /** A lock for programs: the schema is in docs/command-line.md. `now`: the server's time. `waits`: what the holders wait for was asked. */
 export const lockJson = (lock: ListedLock, now: number, waits: boolean): Readonly<Record<string, unknown>> => {
-  const { name, key, kind, holders, waiting, more = false, remaining, token } = lock
+  const { name, key, kind, holders, waiting, more = false, remaining, token, available, permits } = lock
   return {
     ...{ name, key, kind },
     holders: holders.map((one) => ({
@@ -36,6 +39,8 @@ export const lockJson = (lock: ListedLock, now: number, waits: boolean): Readonl
     remaining: remaining === undefined ? null : remaining === Infinity ? -1 : remaining,
     // A number of JSON is not exact beyond 2^53.
     token: token === undefined ? null : String(token),
+    available: available ?? null,
+    permits: permits ?? null,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.js'
-import type { ListedHolder, ListedKind, ListedLock } from '../../api/listing.js'
+import type { ListedHolder, ListedKind, ListedLock, SharedKind } from '../../api/listing.js'
 import type { Lock } from '../../api/lock.js'
 import { plainText } from '../../plain-text.js'
 import { UsageError } from '../usage-error.js'
@@ -24,17 +24,41 @@ const LOCKS: Readonly<Record<ListedKind, (client: Client, name: string, held: He
 /** The kinds of a row of the list. */
 export const KINDS = Object.keys(LOCKS) as readonly ListedKind[]
 
-/** The option that selects a kind. */
+const SHARED: Readonly<Record<SharedKind, true>> = {
+  semaphore: true,
+  permitSemaphore: true,
+  rateLimiter: true,
+  countDownLatch: true,
+}
+
+/** Those of `ls` and `show`: also what nobody owns. */
+const ALL_KINDS = [...KINDS, ...(Object.keys(SHARED) as SharedKind[])] as const
+
+export const isShared = (kind: ListedLock['kind']): kind is SharedKind => kind in SHARED
+
+/** The option that selects a kind, of anything that is listed. */
+export const ANY_KIND = {
+  kind: { type: 'string', value: 'KIND', words: ALL_KINDS, help: `only this kind: ${ALL_KINDS.join(', ')}` },
+} as const
+
+export const anyKindOf = (text: string | undefined): ListedLock['kind'] | undefined => oneOf(ALL_KINDS, text)
+
+/** The option that selects a kind of lock. */
 export const KIND = {
   kind: { type: 'string', value: 'KIND', words: KINDS, help: `only this kind: ${KINDS.join(', ')}` },
 } as const
 
-export const kindOf = (text: string | undefined): ListedKind | undefined => {
+export const kindOf = (text: string | undefined): ListedKind | undefined => oneOf(KINDS, text)
+
+const oneOf = <K extends string>(kinds: readonly K[], text: string | undefined): K | undefined => {
   if (text === undefined) return undefined
-  const kind = KINDS.find((one) => one === text)
+  const kind = kinds.find((one) => one === text)
   if (kind !== undefined) return kind
-  throw new UsageError(`--kind must be one of ${KINDS.join(', ')}, not "${plainText(text)}"`)
+  throw new UsageError(`--kind must be one of ${kinds.join(', ')}, not "${plainText(text)}"`)
 }
 
 /** The lock that is held so. */
-export const lockOf = (client: Client, { kind, name }: ListedLock, held: Held): Lock => LOCKS[kind](client, name, held)
+export const lockOf = (client: Client, { kind, name }: ListedLock, held: Held): Lock => {
+  if (isShared(kind)) throw new TypeError(`nobody holds a ${kind}`)
+  return LOCKS[kind](client, name, held)
+}

@@ -89,7 +89,7 @@ const listOf = (
   const row = selectedRow(rows, view)
   const first = firstShown(row, rows.length, height)
   const shown = rows.slice(first, first + height)
-  const cells = shown.map((lock) => cellsOf(TITLES, lock, snapshot.now))
+  const cells = shown.map((lock) => cellsOf(TITLES, lock, { now: snapshot.now }))
   const [head = '', ...lines] = tableOf(columnsOf(TITLES), cells, columns - MARK)
   const list = lines.map((text, i): Row => {
     const lock = shown[i]

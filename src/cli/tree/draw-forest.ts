@@ -1,6 +1,6 @@
 import type { ListedLock } from '../../api/listing.js'
 import { plainMessage } from '../../plain-text.js'
-import { commandFor, whoIs } from '../locks/describe.js'
+import { commandFor, permitsText, whoIs } from '../locks/describe.js'
 import { spanOf } from '../text/time-span.js'
 import type { BlockedLock, Cycle, Forest, Waiting } from './wait-forest.js'
 
@@ -10,8 +10,9 @@ const NAMED = 3
 const ageOf = (since: number | undefined, now: number): string =>
   since === undefined ? '' : `, for ${spanOf(now - since)}`
 
-const holdersOf = ({ holders }: ListedLock, now: number): string => {
-  if (holders.length === 0) return 'free'
+const holdersOf = (lock: ListedLock, now: number): string => {
+  const { holders } = lock
+  if (holders.length === 0) return permitsText(lock) ?? 'free'
   const named = holders.slice(0, NAMED).map((holder) => `${whoIs(holder)}${ageOf(holder.since, now)}`)
   const more = holders.length > NAMED ? `; and ${holders.length - NAMED} others` : ''
   return `held by ${named.join('; ')}${more}`

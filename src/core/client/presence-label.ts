@@ -1,5 +1,6 @@
 import type { Link } from '../../engine/link.js'
 import { indexKey, presenceKey, registerKey } from '../../keys.js'
+import { isRefused, isTransient } from '../server/error-kinds.js'
 import { coreClientRegisterClient } from '../../lua/scripts.gen.js'
 import { either, integer, just, nil, text } from '../../lua/reply-shape.js'
 import type { Clock, Timer } from '../../base/clock.js'
@@ -15,6 +16,15 @@ export interface PresenceLabelOptions {
 
 /** How many labels are read at a time. */
 const READ = 100
+
+/** Why it is not known whether a client has a label, or which. */
+export type LabelUnknown = 'not permitted' | 'unreadable'
+
+/** What could be read. A client that is in neither has no label. */
+export interface KnownLabels {
+  readonly labels: Map<string, string>
+  readonly unknown: Map<string, LabelUnknown>
+}
 
 /** Tells people which clients there are, and who each is: one small key with a lease of its own, and a register of all. No lock depends on them. */
 export class PresenceLabel {
@@ -72,25 +82,40 @@ export class PresenceLabel {
     await Promise.allSettled([this.#link.command(['DEL', key], integer, { route: key }), this.enlist(stays)])
   }
 
-  /** The labels of those clients that have one. */
-  static async read(
-    link: Link,
-    clients: readonly string[],
-    mapName: (name: string) => string,
-  ): Promise<Map<string, string>> {
-    const labels = new Map<string, string>()
-    const read = async (client: string): Promise<void> => {
-      const key = mapName(presenceKey(client))
-      const label = labelOf(await link.command(['GET', key], either(text, nil), { route: key }))
-      if (label !== undefined) labels.set(client, label)
-    }
+  /** The labels of those clients that have one, and which could not be read. */
+  static async read(link: Link, clients: readonly string[], mapName: (name: string) => string): Promise<KnownLabels> {
+    const known: KnownLabels = { labels: new Map(), unknown: new Map() }
     const all = [...new Set(clients)]
     for (let from = 0; from < all.length; from += READ) {
-      const settled = await Promise.allSettled(all.slice(from, from + READ).map(read))
-      // Labels are optional: after the first that cannot be read, leave out the rest.
-      if (settled.some(({ status }) => status === 'rejected')) break
+      const part = all.slice(from, from + READ)
+      const settled = await Promise.allSettled(part.map((client) => readLabel(link, client, mapName)))
+      settled.forEach((result, at) => note(known, part[at] as string, result))
+      const ended = settled.find(endsReading)
+      if (ended === undefined) continue
+      // Labels are optional: the rest would be refused as well, or take as long.
+      for (const client of all.slice(from + READ)) note(known, client, ended)
+      break
     }
-    return labels
+    return known
+  }
+}
+
+type ReadResult = PromiseSettledResult<string | null>
+
+const readLabel = async (link: Link, client: string, mapName: (name: string) => string): Promise<string | null> => {
+  const key = mapName(presenceKey(client))
+  return link.command(['GET', key], either(text, nil), { route: key })
+}
+
+const endsReading = (result: ReadResult): boolean =>
+  result.status === 'rejected' && (isRefused(result.reason) || isTransient(result.reason))
+
+const note = ({ labels, unknown }: KnownLabels, client: string, result: ReadResult): void => {
+  if (result.status === 'rejected') unknown.set(client, isRefused(result.reason) ? 'not permitted' : 'unreadable')
+  else if (result.value !== null) {
+    const label = labelOf(result.value)
+    if (label === undefined) unknown.set(client, 'unreadable')
+    else labels.set(client, label)
   }
 }
 
@@ -100,8 +125,8 @@ export const defaultLabel = async (): Promise<string> => {
   return `${hostname()}:${process.pid}`
 }
 
-const labelOf = (text: unknown): string | undefined => {
-  if (typeof text !== 'string') return undefined
+/** Undefined: another program has written it. */
+const labelOf = (text: string): string | undefined => {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || !('label' in value)) return undefined

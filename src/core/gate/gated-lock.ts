@@ -10,6 +10,7 @@ import { GatedRedissonNamedLock } from './redisson-named-lock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import type { ServerState } from '../protocol/lock-protocol.js'
 import type { Request } from '../waiting/wait-request.js'
+import type { KnownLabels } from '../client/presence-label.js'
 import type { Runtime } from '../client/runtime.js'
 import { enclosing, surroundings, within } from '../../base/scope.js'
 import { leftOf } from '../hold/lease-terms.js'
@@ -18,11 +19,11 @@ import { excludeEachOther, type LockKind, type OpenGate, overlap } from './lock-
 import type { Tenure } from '../hold/tenure.js'
 
 /** Reads the labels of the clients with these ids. */
-export type ReadLabels = (clients: readonly string[]) => Promise<ReadonlyMap<string, string>>
+export type ReadLabels = (clients: readonly string[]) => Promise<KnownLabels>
 
 /** A client as others see it, with its label if it has one. */
 export const whoIs = async (readLabels: ReadLabels, client: string): Promise<{ client: string; label?: string }> => {
-  const label = (await readLabels([client])).get(client)
+  const label = (await readLabels([client])).labels.get(client)
   return { client, ...(label !== undefined && { label }) }
 }
 
@@ -110,7 +111,8 @@ export class GatedLock implements Lock<TenureHold> {
 
   async inspect(): Promise<LockState> {
     const state = await this.serverState()
-    return lockStateOf(state, await this.runtime.untilClosed(() => this.#home.readLabels(clientsIn(state)), this.name))
+    const { labels } = await this.runtime.untilClosed(() => this.#home.readLabels(clientsIn(state)), this.name)
+    return lockStateOf(state, labels)
   }
 
   async forceRelease(options?: ForceReleaseOptions): Promise<boolean> {

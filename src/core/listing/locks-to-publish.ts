@@ -27,6 +27,13 @@ interface Spell {
 export interface Sources {
   readonly runtime: Runtime
   readonly gates: { readonly all: readonly OpenGate[] }
+  readonly turnstiles: { readonly all: Iterable<OpenTurnstile> }
+}
+
+/** What many may have at once, while calls here wait for it. */
+interface OpenTurnstile {
+  readonly passage: Named & { readonly kind: { readonly name: string }; readonly standing?: string | undefined }
+  readonly firstWaiter: { readonly counted: boolean; readonly since: number } | undefined
 }
 
 /** One lock that this client has held or waited for longer than a second. */
@@ -186,7 +193,9 @@ export class LocksToPublish {
   /** Adds what has become old enough. */
   look(now: number): void {
     this.addHolds(now - LONG)
-    if (this.#sources.runtime.waiting > 0) this.#waits(now)
+    if (this.#sources.runtime.waiting === 0) return
+    this.#waits(now)
+    this.#waitsForPermits(now)
   }
 
   /** Those that began by then. */
@@ -210,6 +219,16 @@ export class LocksToPublish {
       if (first === undefined || !first.counted || first.since > now - LONG) continue
       const spell = { number: first.place?.number ?? 0, since: first.since }
       this.#at(kind.name, { name, key: protocol.key, keys: kind.keys })?.waits(spell, now, kind.keys)
+    }
+  }
+
+  #waitsForPermits(now: number): void {
+    for (const { passage, firstWaiter: first } of this.#sources.turnstiles.all) {
+      if (first === undefined || !first.counted || first.since > now - LONG) continue
+      const { kind, name, key, standing } = passage
+      // A latch has no line. No place has the number 0.
+      const number = standing === undefined ? 0 : numberOf(standing)
+      this.#at(kind.name, { name, key })?.waits({ number, since: first.since }, now)
     }
   }
 

@@ -19,6 +19,8 @@ export interface Passage<Q extends Patience, G> extends Reported {
   readonly key: string
   /** The channel on which a message says that there may be more. */
   readonly channel: string
+  /** The wire name under which the process may stand in a line on the server. */
+  readonly standing?: string | undefined
   /** How much of one question a call takes up. Default: 1. */
   weight?(request: Q): number
   /** How much a call wants, if it wants nothing but an amount: then what is released may be passed on within the process. */

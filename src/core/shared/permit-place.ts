@@ -42,6 +42,10 @@ export class PermitPlace {
     return this.#stands
   }
 
+  get owner(): string | undefined {
+    return this.#owner
+  }
+
   /** For scripts: the keys of the line. */
   get line(): [queue: string, deadlines: string, amounts: string, turn: string] {
     const { queue, deadlines, amounts, turn } = this.keys

@@ -217,6 +217,10 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     this.#rested()
   }
 
+  get firstWaiter(): Waiter<Q, G> | undefined {
+    return this.#room.first
+  }
+
   /** Whether no call waits here. */
   get idle(): boolean {
     return this.#room.first === undefined && this.#loop.running === undefined

@@ -6,7 +6,7 @@ import { Turnstile } from './turnstile.js'
 
 type AnyTurnstile<Q extends Patience = Patience, G = unknown> = Pick<
   Turnstile<Q, G>,
-  'idle' | 'passing' | 'placeToLeave' | 'call' | 'turnAway' | 'close'
+  'idle' | 'passage' | 'firstWaiter' | 'passing' | 'placeToLeave' | 'call' | 'turnAway' | 'close'
 >
 
 type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>
@@ -50,6 +50,11 @@ export class Turnstiles {
   /** The turnstile of this passage, if a call here waits at it. */
   at<Q extends Patience = Patience, G = unknown>(passage: AnyPassage): AnyTurnstile<Q, G> | undefined {
     return this.#open.get(placeOf(passage)) as AnyTurnstile<Q, G> | undefined
+  }
+
+  /** Those at which calls wait now. */
+  get all(): Iterable<Pick<AnyTurnstile, 'passage' | 'firstWaiter'>> {
+    return this.#open.values()
   }
 
   /** `end` is called when the client closes, unless it is released before. */

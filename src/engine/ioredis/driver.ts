@@ -258,7 +258,10 @@ export class IoredisDriver implements Driver {
   }
 
   masters(): readonly string[] {
-    return (this.#commands.nodes?.('master') ?? []).map(({ options }) => `${options?.host}:${options?.port}`)
+    const connected = (this.#commands.nodes?.('master') ?? []).map(({ options }) => `${options?.host}:${options?.port}`)
+    // A master that is away is no longer among the connections, but still has its slots.
+    const owners = new Set((this.#commands.slots ?? []).flatMap((nodes) => nodes?.[0] ?? []))
+    return [...new Set([...connected, ...owners])]
   }
 
   everywhere(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[] {

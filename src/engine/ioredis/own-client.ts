@@ -11,6 +11,8 @@ export interface ConnectionOptions {
   readonly connectTimeout: number
   readonly commandTimeout: number
   readonly clock: Clock
+  /** Connects to a cluster that says that it is down, or of which some masters are away. */
+  readonly partly?: boolean
 }
 
 type Address = Extract<Node, { readonly host: string }>
@@ -38,7 +40,7 @@ export const ownClient = (endpoint: Endpoint, connection: ConnectionOptions): Io
     maxRetriesPerRequest: null,
     ...GUARDED,
   }
-  if (endpoint.topology === 'cluster') return clusterClient(endpoint, options, clock)
+  if (endpoint.topology === 'cluster') return clusterClient(endpoint, options, connection)
   const select = database !== undefined && { db: database }
   const client = paused(clientOf(endpoint, connection, { ...options, ...select }), clock)
   client.on('ready', () => {
@@ -110,12 +112,18 @@ export const sentinelEars = (
   return (nodes as readonly Address[]).map((node) => paused(lent(new Redis({ ...options, ...node })), connection.clock))
 }
 
-const clusterClient = ({ nodes, natMap }: Endpoint, redisOptions: object, clock: Clock): IoredisClient =>
+const clusterClient = (
+  { nodes, natMap }: Endpoint,
+  redisOptions: object,
+  { clock, partly = false }: ConnectionOptions,
+): IoredisClient =>
   lent(
     new Cluster([...(nodes as Address[])], {
       redisOptions,
       ...(natMap !== undefined && { natMap }),
       lazyConnect: true,
+      // Asks any of the masters whether the cluster is up.
+      enableReadyCheck: !partly,
       // Without it, all clients come back together when no node answers.
       clusterRetryStrategy: pauses(clock),
       // Only commands for a node that is being connected wait in it; without the queue, ioredis would reject them as cut.

@@ -4,6 +4,7 @@ import { serverNow } from '../../core/listing/own-nested-waits.js'
 import { DeadlockError } from '../../errors.js'
 import { plainText, quoted } from '../../plain-text.js'
 import { Labels, type ListHome, nameOf } from '../listing/listed-lock.js'
+import { lockKindOf } from '../listing/kinds-in-one-row.js'
 import { claimOf } from './wait-graph-reader.js'
 import type { Cycle, GraphWait } from './wait-graph.js'
 
@@ -22,7 +23,7 @@ const callOf = (home: ListHome, wait: GraphWait, labels: ReadonlyMap<string, str
   return {
     name: claim === undefined ? told.key : nameOf(claim, home),
     key: told.key,
-    kind: claim?.shown.kind ?? (told.kind as ListedKind),
+    kind: lockKindOf(claim?.shown.kind ?? told.kind) ?? (told.kind as ListedKind),
     client,
     ...(label !== undefined && { label }),
     since: told.since,
@@ -32,7 +33,7 @@ const callOf = (home: ListHome, wait: GraphWait, labels: ReadonlyMap<string, str
 
 export const describe = async (home: ListHome, cycle: Cycle, victim: GraphWait | undefined): Promise<Deadlock> => {
   const waits = inOrder(cycle)
-  const labels = await new Labels(home).of(waits.map(({ client }) => client))
+  const { labels } = await new Labels(home).of(waits.map(({ client }) => client))
   const at = victim === undefined ? -1 : waits.indexOf(victim)
   return { cycle: waits.map((wait) => callOf(home, wait, labels)), victim: at === -1 ? undefined : at }
 }

@@ -145,7 +145,7 @@ const introduce = async (target: WatchedLock, fresh: readonly Change[], { at, la
   const strangers = fresh.filter(({ person }) => person.label === undefined)
   const known = strangers.length === 0 ? undefined : await labels.of(strangers.map(({ person }) => person.client))
   for (const { type, person } of fresh) {
-    person.label ??= known?.get(person.client)
+    person.label ??= known?.labels.get(person.client)
     const since = sinceOf(target, person, type === 'granted' ? 'holds' : 'waits')
     person.since = since ?? (target.looked === undefined ? undefined : at)
   }

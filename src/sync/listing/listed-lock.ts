@@ -1,14 +1,17 @@
-import type { Aged, ListedLock } from '../../api/listing.js'
+import type { Aged, ListedLock, Unlabelled } from '../../api/listing.js'
+import type { WaiterState } from '../../api/lock.js'
 import { clientsIn, lockStateOf } from '../../core/gate/lock-state.js'
 import type { LockHome } from '../../core/gate/gated-lock.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
+import type { KnownLabels } from '../../core/client/presence-label.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
-import { isTransient } from '../../core/server/error-kinds.js'
-import { SHOWN, type ServerState } from '../../core/protocol/lock-protocol.js'
+import { isRefused, isTransient } from '../../core/server/error-kinds.js'
+import { SHOWN } from '../../core/protocol/lock-protocol.js'
 import type { EngineError } from '../../errors.js'
 import { numberOf } from '../../keys.js'
 import { type Claim, isLeftOut, isPartAway, type Spell } from './published-claims.js'
-import { inspectorOf } from './kinds-in-one-row.js'
+import { inspectorOf, isShared } from './kinds-in-one-row.js'
+import { type SharedState, sharedStateOf } from './shared-state.js'
 
 /** What listing needs from its client. */
 export interface ListHome extends LockHome {
@@ -44,55 +47,79 @@ export const nameIn = ({ runtime }: ListHome, key: string, names: Iterable<strin
 const aged = (owner: string, spell: Spell | undefined): Aged =>
   spell?.[0] === numberOf(owner) ? { since: spell[1] } : {}
 
+const stateOf = async (home: ListHome, claim: Claim): Promise<SharedState | undefined> => {
+  const { kind } = claim.shown
+  if (isShared(kind)) return sharedStateOf(home.runtime, kind, claim)
+  return inspectorFor(claim, home)?.protocol(new NamedRunner(home.runtime, claim.key), claim.key).inspect()
+}
+
+/** What nobody owns needs a right that locks do not. */
+const cannotBeRead = ({ runtime }: ListHome, { shown }: Claim, error: unknown): error is EngineError =>
+  isPartAway(runtime, error) || isLeftOut(error) || (isShared(shown.kind) && isRefused(error))
+
 /** Asks the server about a lock. Undefined: it is neither held nor waited for, is of another kind, or cannot be read; `refusals` gets the error that says so. */
 export const inspected = async (
   home: ListHome,
   claim: Claim,
   refusals: EngineError[],
-): Promise<ServerState | undefined> => {
-  const kind = inspectorFor(claim, home)
-  if (kind === undefined) return undefined
+): Promise<SharedState | undefined> => {
   try {
-    const state = await kind.protocol(new NamedRunner(home.runtime, claim.key), claim.key).inspect()
+    const state = await stateOf(home, claim)
+    if (state === undefined) return undefined
     return state.holders.length > 0 || (state.waiting ?? []).length > 0 ? state : undefined
   } catch (error) {
-    if (!isPartAway(home.runtime, error) && !isLeftOut(error)) throw error
+    if (!cannotBeRead(home, claim, error)) throw error
     if (isTransient(error) || error.code === 'NOPERM') refusals.push(error)
     return undefined
   }
 }
 
 /** The lock as it is listed. `labels`: those that have been read so far. */
-export const rowOf = async (home: ListHome, claim: Claim, labels: Labels, state: ServerState): Promise<ListedLock> => {
+export const rowOf = async (home: ListHome, claim: Claim, labels: Labels, state: SharedState): Promise<ListedLock> => {
   const { key, shown, spells } = claim
-  const { holders, waiting, more, ...rest } = lockStateOf(state, await labels.of(clientsIn(state)))
+  const { available, permits } = state
+  const known = await labels.of(clientsIn(state))
+  const { holders, waiting, more, ...rest } = lockStateOf(state, known.labels)
   const cut = claim.more || holders.length > SHOWN || waiting.length > SHOWN
   return {
     name: nameOf(claim, home),
     key,
     kind: shown.kind,
-    holders: holders
-      .slice(0, SHOWN)
-      .map((holder) => ({ ...holder, ...aged(holder.owner, spells.get(holder.client)?.holds) })),
-    waiting: waiting
-      .slice(0, SHOWN)
-      .map((waiter) => ({ ...waiter, ...aged(waiter.owner, spells.get(waiter.client)?.waits) })),
+    holders: holders.slice(0, SHOWN).map((holder) => ({
+      ...{ ...holder, ...unlabelled(known, holder) },
+      ...aged(holder.owner, spells.get(holder.client)?.holds),
+    })),
+    waiting: waiting.slice(0, SHOWN).map((waiter) => ({
+      ...{ ...timely(waiter), ...unlabelled(known, waiter) },
+      ...aged(waiter.owner, spells.get(waiter.client)?.waits),
+    })),
     ...((more === true || cut) && { more: true }),
     ...rest,
+    ...(available !== undefined && { available }),
+    ...(permits !== undefined && { permits }),
   }
+}
+
+/** Places of some kinds have no time of their own. */
+const timely = ({ deadline, ...waiter }: WaiterState): WaiterState =>
+  deadline === undefined || deadline === Infinity ? waiter : { ...waiter, deadline }
+
+const unlabelled = ({ unknown }: KnownLabels, { client }: { readonly client: string }): Unlabelled => {
+  const labelUnknown = unknown.get(client)
+  return labelUnknown === undefined ? {} : { labelUnknown }
 }
 
 /** The labels of clients, each read once. */
 export class Labels {
   readonly #home: ListHome
   readonly #reads = new Map<string, Promise<void>>()
-  readonly #known = new Map<string, string>()
+  readonly #known: KnownLabels = { labels: new Map(), unknown: new Map() }
 
   constructor(home: ListHome) {
     this.#home = home
   }
 
-  async of(clients: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  async of(clients: readonly string[]): Promise<KnownLabels> {
     const fresh = [...new Set(clients)].filter((client) => !this.#reads.has(client))
     const read = fresh.length > 0 ? this.#read(fresh) : Promise.resolve()
     for (const client of fresh) this.#reads.set(client, read)
@@ -102,6 +129,8 @@ export class Labels {
   }
 
   async #read(clients: readonly string[]): Promise<void> {
-    for (const [client, label] of await this.#home.readLabels(clients)) this.#known.set(client, label)
+    const { labels, unknown } = await this.#home.readLabels(clients)
+    for (const [client, label] of labels) this.#known.labels.set(client, label)
+    for (const [client, why] of unknown) this.#known.unknown.set(client, why)
   }
 }

@@ -3,7 +3,7 @@ import type { Runtime } from '../../core/client/runtime.js'
 import { NOTHING, type Published, readPublished, type ToldWait } from '../../core/listing/nested-wait-format.js'
 import { isClientId, numberOf, waitsKey } from '../../keys.js'
 import { listingEntries } from '../../lua/scripts.gen.js'
-import { listable } from './kinds-in-one-row.js'
+import { lockKindOf } from './kinds-in-one-row.js'
 import { type ListHome, nameIn } from './listed-lock.js'
 
 /** The waits that a client publishes. If they cannot be read, its calls count as such that can go on. */
@@ -22,12 +22,12 @@ const modeOf = (kind: string): 'read' | 'write' | undefined =>
 
 /** Undefined: of no kind that can be listed. */
 const listedWait = (home: ListHome, { kind, key, name, keys, since }: ToldWait): ListedWait | undefined => {
-  const [shown, mode] = [listable(kind), modeOf(kind)]
+  const [shown, mode] = [lockKindOf(kind), modeOf(kind)]
   return (
     shown && {
       name: nameIn(home, key, [name]),
       key,
-      kind: shown.kind,
+      kind: shown,
       ...(mode !== undefined && { mode }),
       ...(keys.length > 0 && { keys }),
       since,

@@ -4,7 +4,7 @@ import { EngineError } from '../../errors.js'
 import { fairQueue, fencingCounter, slotOf } from '../../keys.js'
 import { listingKindByLook } from '../../lua/scripts.gen.js'
 import { integer, many, text, tuple } from '../../lua/reply-shape.js'
-import { type PublishedClaims, isLeftOut } from './published-claims.js'
+import { type PublishedClaims, isLeftOut, isPartAway } from './published-claims.js'
 
 /** How many keys one step of a scan looks at, and how many hashes one script. Each is well below a ms of the server. */
 const STEP = 500
@@ -21,11 +21,10 @@ const scanned = tuple(text, many(text))
  */
 export const scanKeys = async (runtime: Runtime, claims: PublishedClaims, patience: Patience): Promise<void> => {
   const { link } = runtime
-  const nodes = link.masters
-  const sizes = await Promise.all(nodes.map((node) => link.command(['DBSIZE'], integer, { node })))
-  const keys = sizes.reduce((sum, size) => sum + size, 0)
+  const sizes = await sizesOf(runtime)
+  const keys = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   let looked = 0
-  for (const node of nodes) {
+  for (const node of sizes.keys()) {
     let cursor = '0'
     do {
       patience.signal?.throwIfAborted()
@@ -39,6 +38,24 @@ export const scanKeys = async (runtime: Runtime, claims: PublishedClaims, patien
       await runtime.background.pause(Math.max(1, runtime.options.clock.monotonic() - began))
     } while (cursor !== '0')
   }
+}
+
+/** How many keys each master has. One of several that is away is left out. */
+const sizesOf = async (runtime: Runtime): Promise<ReadonlyMap<string | undefined, number>> => {
+  const { link } = runtime
+  const sizes = new Map<string | undefined, number>()
+  let away: EngineError | undefined
+  const ask = async (node: string | undefined): Promise<void> => {
+    try {
+      sizes.set(node, await link.command(['DBSIZE'], integer, { node }))
+    } catch (error) {
+      if (!isPartAway(runtime, error)) throw error
+      away = error
+    }
+  }
+  await Promise.all(link.masters.map(ask))
+  if (away !== undefined && sizes.size === 0) throw away
+  return sizes
 }
 
 const looksOf = ({ link }: Runtime, hashes: readonly string[]): Promise<readonly string[]> =>

@@ -6,7 +6,7 @@ import { isAway, isTransient, UNSURE } from '../../core/server/error-kinds.js'
 import { EngineError } from '../../errors.js'
 import { textOf } from '../../thrown.js'
 import { EventQueue } from './event-queue.js'
-import { listable } from './kinds-in-one-row.js'
+import { lockKindOf } from './kinds-in-one-row.js'
 import { EventsFromLooks, type Round } from './events-from-looks.js'
 import type { ListHome } from './listed-lock.js'
 import { WatchedLocks, type Wanted } from './watched-locks.js'
@@ -32,7 +32,7 @@ const checkedWatched = (what: Watched): string => {
 const checked = (what: string | Watched, options: WatchOptions | undefined): Wanted & Pick<WatchOptions, 'signal'> => {
   const { kind, signal } = checkOptions(options, OPTIONS.watch)
   if (signal !== undefined) checkSignal(signal, 'signal')
-  if (kind !== undefined && listable(kind) === undefined)
+  if (kind !== undefined && lockKindOf(kind) === undefined)
     throw new TypeError(`kind must be one that can be listed, not ${show(kind)}`)
   return typeof what === 'string'
     ? { name: checkName(what), kind, signal }

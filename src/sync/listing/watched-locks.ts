@@ -5,7 +5,7 @@ import { isTransient } from '../../core/server/error-kinds.js'
 import type { EngineError } from '../../errors.js'
 import { type Claim, PublishedClaims, isLeftOut, isPartAway } from './published-claims.js'
 import type { Ended } from './why-holds-ended.js'
-import { type Listable, listable } from './kinds-in-one-row.js'
+import { isShared, type Listable, listable, lockKindOf } from './kinds-in-one-row.js'
 import { addState, nobody, type HoldersAndWaiters } from './holders-and-waiters.js'
 import { inspected, type ListHome, nameOf } from './listed-lock.js'
 import { lookAt } from './scan-keys.js'
@@ -92,7 +92,7 @@ export class WatchedLock {
     const { layout, kind } = claim.shown
     const refusals: EngineError[] = []
     const state = await inspected(home, { ...claim, keys: this.#keysOf(claim) }, refusals)
-    return { layout, kind, state, refused: refusals[0] }
+    return { layout, kind: lockKindOf(kind) ?? this.kind, state, refused: refusals[0] }
   }
 
   /** Of a group: also those that were held or waited for at the last look. */
@@ -149,7 +149,7 @@ export class WatchedLocks {
     const [first] = claims.values() as Iterable<Claim>
     let target = this.#all.get(key)
     if (first === undefined || (target === undefined && this.#all.size >= MOST_LOCKS)) return
-    target ??= new WatchedLock(key, '', first.shown.kind)
+    target ??= new WatchedLock(key, '', lockKindOf(first.shown.kind) ?? 'lock')
     this.#all.set(key, target)
     target.claimsBefore = target.claims
     // The client that said what it is may be out of reach.
@@ -160,6 +160,8 @@ export class WatchedLocks {
 
   #isWanted(claim: Claim): boolean {
     const { name, pattern, kind } = this.#wanted
+    // Nobody holds these, so there is nothing to watch.
+    if (isShared(claim.shown.kind)) return false
     if (kind !== undefined && claim.shown.kind !== kind) return false
     if (name !== undefined) return claim.key === this.#home.runtime.keyOf(name)
     return globMatches(pattern ?? '*', nameOf(claim, this.#home))

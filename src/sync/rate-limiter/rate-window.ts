@@ -102,6 +102,10 @@ export class RateWindow implements Passage<WindowRequest, Grant> {
     this.line = [limiterOrder(key), limiterPlaces(key)]
   }
 
+  get standing(): string | undefined {
+    return this.#owner
+  }
+
   /** What the scripts need to publish messages. */
   get voices(): [publish: string, counted: string, grants: string] {
     return [this.#runner.publishCommand, this.#runner.countsAll ? '1' : '0', limiterGrants(this.key)]

@@ -37,6 +37,10 @@ export abstract class PermitsInLine<Q extends Patience, G> implements Passage<Q,
     this.channel = this.place.channel
   }
 
+  get standing(): string | undefined {
+    return this.place.owner
+  }
+
   abstract ask(waiters: readonly Waiter<Q, G>[], hears: boolean): Promise<Answer<Q, G>>
   abstract amount(request: Q): number
   abstract giveBack(granted: G): Promise<void>

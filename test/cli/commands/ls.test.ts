@@ -96,19 +96,81 @@ void describe('holdfast ls', () => {
       ['alone', 'book', 'busy', 'group', 'stuck'],
     )
     for (const row of rows)
-      assert.deepEqual(Object.keys(row), ['name', 'key', 'kind', 'holders', 'waiting', 'more', 'remaining', 'token'])
+      assert.deepEqual(Object.keys(row), [
+        'name',
+        'key',
+        'kind',
+        'holders',
+        'waiting',
+        'more',
+        'remaining',
+        'token',
+        'available',
+        'permits',
+      ])
     const [alone, book, busy, group, stuck] = rows as Record<string, Record<string, unknown>[]>[]
     const [holder] = alone?.['holders'] ?? []
     assert.deepEqual(Object.keys(holder ?? {}), [
-      ...['owner', 'client', 'label', 'since', 'age', 'keys', 'mode', 'count'],
+      ...['owner', 'client', 'label', 'labelUnknown', 'since', 'age', 'keys', 'mode', 'count'],
       'waitsFor',
     ])
     assert.equal(holder?.['waitsFor'], null)
     assert.ok(Number(holder?.['age']) >= 1900 && Number(holder?.['age']) < 10_000)
     assert.equal(book?.['holders']?.length, 2)
-    assert.deepEqual(Object.keys(busy?.['waiting']?.[0] ?? {}), ['owner', 'client', 'label', 'since', 'age', 'keys'])
+    assert.deepEqual(Object.keys(busy?.['waiting']?.[0] ?? {}), [
+      'owner',
+      'client',
+      'label',
+      'labelUnknown',
+      'since',
+      'age',
+      'keys',
+    ])
     assert.deepEqual(group?.['holders']?.[0]?.['keys'], ['a', 'b'])
     assert.deepEqual([stuck?.['remaining'], stuck?.['token'], alone?.['token']], [-1, '1', null])
+  })
+
+  onServer('--client, --label → what these clients hold and wait for, and which of the two', async (broken) => {
+    const [one, two] = [await broken.open({ label: 'web-1' }), await broken.open({ label: 'web-2' })]
+    await one.lock('a').acquire()
+    await two.lock('b').acquire()
+    await one.readWriteLock('c').read.acquire()
+    await two.readWriteLock('c').read.acquire()
+    two
+      .lock('a')
+      .acquire()
+      .catch(() => undefined)
+    await broken.until(async () => (await one.lock('a').inspect()).waiting.length === 1)
+    await sleep(2500)
+    const { url } = broken.server
+    const rows = async (...args: string[]): Promise<string[]> => {
+      const { code, out, error } = await holdfast(['ls', '-o', 'NAME,DOES', ...args], { url })
+      assert.deepEqual([code, error], [0, ''])
+      return linesOf(out)
+        .slice(1)
+        .map((line) => line.trim().replace(/ {2,}/, ': '))
+    }
+    const ofTwo = ['a: waits', 'b: holds', 'c: holds']
+    assert.deepEqual(await rows('--client', two.id), ofTwo)
+    assert.deepEqual(await rows('--client', two.id.slice(0, 8)), ofTwo)
+    assert.deepEqual(await rows('--label', 'web-2'), ofTwo)
+    assert.deepEqual(await rows('--label', 'web-*'), ['a: holds and waits', 'b: holds', 'c: holds'])
+    assert.deepEqual(await rows('--label', 'web-2', '--client', one.id), [])
+    assert.deepEqual(await rows('--client', two.id, '--blocked'), ['a: waits'])
+    assert.deepEqual(await rows(), ['a: -', 'b: -', 'c: -'])
+    const { out } = await holdfast(['ls', '--client', two.id], { url })
+    assert.match(out, /^NAME +KIND +DOES +HOLDER +LABEL +AGE +LEFT +WAITING\n/)
+    const json = linesOf((await holdfast(['ls', '--json', '--client', one.id], { url })).out)
+    assert.deepEqual(
+      json.map((line) => (JSON.parse(line) as { name: string }).name),
+      ['a', 'c'],
+    )
+    for (const args of [
+      ['--client', two.id.slice(0, 7)],
+      ['--client', ''],
+      ['--label', ''],
+    ])
+      assert.equal((await holdfast(['ls', ...args], { url })).code, 64)
   })
 
   onServer('hostile and wide names and labels → plain lines, one each; exact in JSON', async (broken) => {

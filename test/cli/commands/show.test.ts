@@ -119,6 +119,43 @@ void describe('holdfast show', () => {
     },
   )
 
+  onServer(
+    'a semaphore that calls wait for → its permits and its line in show, ls and tree; unlock → 1',
+    async (broken) => {
+      const [one, two] = [await broken.open({ label: 'web-1' }), await broken.open({ label: 'web-2' })]
+      const permits = one.permitSemaphore('exports')
+      await permits.trySetPermits(3)
+      await permits.acquireMany(2)
+      two
+        .permitSemaphore('exports')
+        .acquireMany(2)
+        .catch(() => undefined)
+      await sleep(2500)
+      const { url } = broken.server
+      const { code, out, error } = await holdfast(['show', 'exports'], { url })
+      assert.deepEqual([code, error], [0, ''])
+      assert.match(
+        out,
+        /^exports \(permitSemaphore\)\n {2}permits {2}1 of 3 available\n {2}waiting {2}1\. web-2, for \d+s\n$/,
+      )
+      const {
+        available,
+        permits: count,
+        holders,
+      } = JSON.parse((await holdfast(['show', 'exports', '--json'], { url })).out) as Record<string, unknown>
+      assert.deepEqual([available, count, holders], [1, 3, []])
+      const ls = await holdfast(['ls', '--kind', 'permitSemaphore', '-o', 'NAME,PERMITS,WAITING'], { url })
+      assert.deepEqual(linesOf(ls.out)[1]?.trim().split(/ +/), ['exports', '1/3', '1'])
+      assert.match(
+        (await holdfast(['tree'], { url })).out,
+        /^exports \(permitSemaphore\), 1 of 3 available\n└─ web-2, for \d+s\n$/,
+      )
+      const unlock = await holdfast(['unlock', 'exports', '--force', '--yes'], { url })
+      assert.deepEqual([unlock.code, unlock.error], [1, "holdfast: no lock 'exports' is held\n"])
+      assert.equal((await holdfast(['watch', '--kind', 'semaphore'], { url })).code, 64)
+    },
+  )
+
   onServer('free, or another program’s key → 1; a name that cannot be one → 64', async ({ redis, server: { url } }) => {
     await redis.set('text', 'x')
     for (const name of ['free', 'text']) {

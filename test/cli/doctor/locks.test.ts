@@ -71,6 +71,43 @@ await client.lock('short').acquire()`,
   )
 
   onServer(
+    'a label that cannot be read → unreadable-label, and never dead-holder; once it is gone → dead-holder',
+    async (broken) => {
+      const { redis, server } = broken
+      const { url } = server
+      const kill = await started(broken, `await client.lock('job').acquire({ lease: 3_600_000 })`)
+      await published(url, 1)
+      const labels = (await redis.keys('holdfast:client:????????-*')).filter((key) => !key.endsWith(':locks'))
+      assert.equal(labels.length, 1)
+      const [label = ''] = labels
+      await kill()
+      await found([], url, 'dead-holder')
+      const strange: (() => Promise<unknown>)[] = [
+        () => redis.lpush(label, 'x'),
+        () => redis.set(label, 'no json'),
+        () => redis.set(label, '{"label":5}'),
+      ]
+      for (const write of strange) {
+        await redis.del(label)
+        await write()
+        const { what, about, run } = onlyOne(await diagnosed([], { url }), 'unreadable-label')
+        assert.equal(about, 'job')
+        assert.match(
+          what,
+          /^this lock is held by client [\da-f-]{36}, label unknown \(cannot be read\), for another 59m\d\ds; whether it is alive is not known$/,
+        )
+        assert.deepEqual(run, [`redis-cli -u ${url} TYPE ${label}`])
+        const { out } = await holdfast(['show', 'job', '--json'], { url })
+        const [holder] = (JSON.parse(out) as { holders: Record<string, unknown>[] }).holders
+        assert.deepEqual([holder?.['label'], holder?.['labelUnknown']], [null, 'unreadable'])
+      }
+      await redis.del(label)
+      onlyOne(await diagnosed([], { url }), 'dead-holder')
+    },
+    GOOD,
+  )
+
+  onServer(
     'a lock of Redisson, a client without presence, a hold that ends within a minute → nothing',
     async (broken) => {
       const { redis, open, server } = broken

@@ -45,12 +45,46 @@ void describe('holdfast tree', () => {
       const { code, out, error } = await holdfast(['tree'], { url })
       assert.deepEqual([code, error], [1, ''])
       assert.match(out, /Deadlock: these calls wait for one another\./)
-      assert.match(out, /has-a holds a and waits for b, for \ds/)
-      assert.match(out, /has-b holds b and waits for a, for \ds/)
+      assert.match(out, /has-a holds a and waits for b, for \d+s/)
+      assert.match(out, /has-b holds b and waits for a, for \d+s/)
       const command = linesOf(out).find((line) => line.startsWith('  holdfast unlock'))
       const [, , ...args] = (command ?? '').trim().split(' ')
       assert.equal((await holdfast(['unlock', ...args, '--yes'], { url })).code, 0)
       await broken.until(async () => (await holdfast(['tree'], { url })).code === 0, 30_000)
+    },
+  )
+
+  onServer(
+    'PATTERN → only trees and deadlocks that have such a name, in each form; the exit code is theirs',
+    async (broken) => {
+      const { url } = broken.server
+      await ring(broken, ['a', 'b'])
+      const [holder, waiter] = [await broken.open({ label: 'has-x' }), await broken.open({ label: 'wants-x' })]
+      await holder.lock('x:1').acquire()
+      waiter
+        .lock('x:1')
+        .acquire()
+        .catch(() => undefined)
+      await broken.until(async () => (await holder.lock('x:1').inspect()).waiting.length === 1)
+      await sleep(PUBLISHED)
+      const x = await holdfast(['tree', 'x:*'], { url })
+      assert.deepEqual([x.code, x.error], [0, ''])
+      assert.match(x.out, /^x:1 \(lock\), held by has-x, for \d+s\n└─ wants-x, for \d+s\n$/)
+      const b = await holdfast(['tree', 'b'], { url })
+      assert.equal(b.code, 1)
+      assert.match(b.out, /Deadlock/)
+      assert.doesNotMatch(b.out, /x:1/)
+      assert.match((await holdfast(['tree'], { url })).out, /x:1[^]*Deadlock|Deadlock[^]*x:1/)
+      const rows = linesOf((await holdfast(['tree', '--json', 'x:?'], { url })).out)
+      assert.deepEqual(
+        rows.map((line) => (JSON.parse(line) as { name: string }).name),
+        ['x:1'],
+      )
+      const { out } = await holdfast(['tree', '--dot', 'x:1'], { url })
+      assert.match(out, /lock x:1/)
+      assert.doesNotMatch(out, /has-a/)
+      assert.deepEqual((await holdfast(['tree', 'none'], { url })).out, '')
+      assert.equal((await holdfast(['tree', 'x', 'y'], { url })).code, 64)
     },
   )
 
@@ -80,7 +114,7 @@ void describe('holdfast tree', () => {
     assert.equal(linesOf(dot.out).filter((line) => line.includes('color=red')).length, 3)
     assert.equal(linesOf(dot.out).filter((line) => line.includes(' -> ')).length, 6)
     const shown = await holdfast(['show', 'a'], { url })
-    assert.match(shown.out, /held by +has-a[^]*waits for b \(lock\), for \ds/)
+    assert.match(shown.out, /held by +has-a[^]*waits for b \(lock\), for \d+s/)
     const listed = JSON.parse((await holdfast(['show', 'a', '--json'], { url })).out) as {
       holders: [{ waitsFor: [{ name: string; kind: string }] }]
     }
@@ -95,8 +129,8 @@ void describe('holdfast tree', () => {
     await ring(broken, ['a', 'b'], 'off')
     const { code, out } = await holdfast(['tree'], { url })
     assert.equal(code, 0)
-    assert.match(out, /a \(lock\), held by has-a, for \ds\n└─ has-b, for \ds/)
-    assert.match(out, /b \(lock\), held by has-b, for \ds\n└─ has-a, for \ds/)
+    assert.match(out, /a \(lock\), held by has-a, for \d+s\n└─ has-b, for \d+s/)
+    assert.match(out, /b \(lock\), held by has-b, for \d+s\n└─ has-a, for \d+s/)
   })
 
   onServer('a user who may only look is enough', async (broken) => {
@@ -111,7 +145,7 @@ void describe('holdfast tree', () => {
   })
 
   for (const [why, args] of [
-    ['an argument', ['x']],
+    ['two arguments', ['x', 'y']],
     ['two formats', ['--dot', '--json']],
   ] as const) {
     void test(`wrong usage: ${why} → 64`, async () => {

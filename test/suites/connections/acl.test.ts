@@ -77,7 +77,17 @@ const SHAPES: Readonly<Record<string, { as: ('key' | 'channel')[]; of(name: stri
   forcedKey: { as: ['key'], of: keys.forcedKey },
 }
 /** Of `keys.ts`, too, but no names. */
-const OTHERS = ['secretOf', 'wireOwner', 'isWireOwner', 'isClientId', 'clientOf', 'numberOf', 'slotOf', 'mustShareSlot']
+const OTHERS = [
+  'secretOf',
+  'wireOwner',
+  'isWireOwner',
+  'isClientId',
+  'clientOf',
+  'numberOf',
+  'numberless',
+  'slotOf',
+  'mustShareSlot',
+]
 
 /** With braces and without: those are put around a whole name that has none. */
 const NAMES = ['app:orders', 'app:{orders}:7']

@@ -213,6 +213,18 @@ const deadlines = (scenario: Scenario): void => {
     assert.equal(await exists(w, w.id), false)
   })
 
+  scenario(
+    'more readers than one script looks at, in one part of the hash → `inspect` shows each of them',
+    async (w) => {
+      const { read } = await open(w)
+      if (!w.engine.startsWith('memory')) await w.raw('CONFIG', 'SET', 'hash-max-listpack-entries', 5000)
+      const holds = await w.run(Promise.all(times(1500, () => read.acquire())))
+      const { holders, more } = await w.run(read.inspect())
+      assert.deepEqual([new Set(holders.map(({ owner }) => owner)).size, holders.length, more], [1500, 1500, undefined])
+      await releaseAll(w, holds)
+    },
+  )
+
   scenario('G-22: two readers with leases of their own → each renewed or over by its own', async (w) => {
     const { read } = await open(w, { watchdog: SHORT })
     const [fixed, renewed] = [await read.acquire({ lease: 1000 }), await read.acquire()]
