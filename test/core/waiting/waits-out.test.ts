@@ -36,7 +36,10 @@ void describe('the pause after trouble', () => {
   void test('drawn from a quarter either way, longer each time, a poll at most', () => {
     let before = 0
     for (let troubles = 0; troubles < 2000; troubles = troubles < 8 ? troubles + 1 : 10 * troubles) {
-      const [least, most] = EXTREMES.map((random) => troublePause({ random: () => random }, troubles)) as [number, number]
+      const [least, most] = EXTREMES.map((random) => troublePause({ random: () => random }, troubles)) as [
+        number,
+        number,
+      ]
       const middle = (least + most) / 2
       assert.ok(Math.abs(least / middle - 0.75) < 0.01, `${least} of ${middle}`)
       assert.ok(Math.abs(most / middle - 1.25) < 0.01, `${most} of ${middle}`)
