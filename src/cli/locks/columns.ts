@@ -66,20 +66,23 @@ export type Title = keyof typeof COLUMNS
 export const TITLES = Object.keys(COLUMNS) as readonly Title[]
 const USUAL: readonly Title[] = ['NAME', 'KIND', 'HOLDER', 'LABEL', 'AGE', 'LEFT', 'WAITING']
 
+const usualOf = (blocked: boolean): readonly Title[] => (blocked ? [...USUAL, 'WAITED'] : USUAL)
+
 /** A line of the help for each column. */
 export const columnsHelp = (): string =>
   TITLES.map((title) => `  ${title.padEnd(8)}  ${COLUMNS[title].help}\n`).join('')
 
-/** The columns of `-o`: a list with commas. If it begins with a plus, they are shown behind the usual ones. */
-export const titlesOf = (text: string | undefined): readonly Title[] => {
-  if (text === undefined) return USUAL
+/** The columns of `-o`: a list with commas. If it begins with a plus, they are shown behind the usual ones. `blocked`: only locks that calls wait for are shown. */
+export const titlesOf = (text: string | undefined, blocked: boolean): readonly Title[] => {
+  const usual = usualOf(blocked)
+  if (text === undefined) return usual
   const more = text.startsWith('+')
   const chosen = (more ? text.slice(1) : text).split(',').map((word) => {
     const title = TITLES.find((one) => one === word.trim().toUpperCase())
     if (title !== undefined) return title
     throw new UsageError(`there is no column "${plainText(word)}"; the columns are ${TITLES.join(', ')}`)
   })
-  return more ? [...USUAL, ...chosen] : chosen
+  return more ? [...usual, ...chosen.filter((title) => !usual.includes(title))] : chosen
 }
 
 export const columnsOf = (titles: readonly Title[]): readonly Column[] =>

@@ -84,6 +84,16 @@ void describe('holdfast ls', () => {
       linesOf((await holdfast(['ls', '-o', '+key'], { url: broken.server.url })).out)[0] ?? '',
       /WAITING {2}KEY$/,
     )
+    const headOf = async (...args: string[]): Promise<string> =>
+      linesOf((await holdfast(['ls', '--blocked', ...args], { url: broken.server.url })).out)[0] ?? ''
+    assert.match(await headOf(), /WAITING {2}WAITED$/)
+    assert.match(await headOf('-o', '+waited,key'), /WAITING {2}WAITED {2}KEY$/, 'each once')
+    assert.deepEqual(await names('--sort', 'waiting'), ['busy', 'alone', 'book', 'group', 'stuck'])
+    assert.deepEqual((await names('--sort', 'LEFT')).at(-1), 'stuck', 'its lease has no end')
+    const json = await holdfast(['ls', '--json', '--sort', 'WAITED'], { url: broken.server.url })
+    assert.equal((JSON.parse(linesOf(json.out)[0] ?? '') as { name: string }).name, 'busy')
+    const wrong = await holdfast(['ls', '--sort', 'colour'], { url: broken.server.url })
+    assert.deepEqual([wrong.code, /--sort must be one of WAITED/.test(wrong.error)], [64, true])
   })
 
   onServer('--json → the documented fields, always all of them', async (broken) => {
