@@ -5,7 +5,7 @@ import { whoIs } from '../locks/describe.js'
 import { Progress } from '../locks/progress.js'
 import { spanOf } from '../text/time-span.js'
 import type { Finding } from './finding.js'
-import { Crosswise } from './crosswise.js'
+import { BlockedLocks } from './blocked-locks.js'
 import { isRefusal } from './server.js'
 import { LONG, releases, unknownHolders } from './unknown-holders.js'
 
@@ -34,12 +34,12 @@ export interface Search {
 /** What is wrong with the locks that are held or waited for. */
 export const examineLocks = async (client: Client, probe: Probe, search: Search): Promise<Locks> => {
   const labels = await labelsOf(probe)
-  const crosswise = new Crosswise(search)
-  const looked = await lookAt(client, probe, search, labels.length === 0, crosswise).catch((error: unknown): Locks => {
+  const blocked = new BlockedLocks(search)
+  const looked = await lookAt(client, probe, search, labels.length === 0, blocked).catch((error: unknown): Locks => {
     if (!isRefusal(error)) throw error
     return { count: 0, scanned: false, findings: [refusal(probe, 'listing the locks', error)] }
   })
-  return { ...looked, findings: [...labels, ...looked.findings, ...(await crosswise.findings(client))] }
+  return { ...looked, findings: [...labels, ...looked.findings, ...(await blocked.findings(client))] }
 }
 
 const refusal = ({ address: about }: Probe, question: string, { message }: Error): Finding => ({
@@ -64,7 +64,7 @@ const lookAt = async (
   probe: Probe,
   search: Search,
   labelled: boolean,
-  crosswise: Crosswise,
+  blocked: BlockedLocks,
 ): Promise<Locks> => {
   const { scan, within } = search
   const progress = new Progress()
@@ -72,7 +72,7 @@ const lookAt = async (
   let seen: ScanProgress = { looked: 0, keys: 0 }
   const onProgress = (now: ScanProgress): void => progress.step((seen = now))
   const faultsOf = (lock: ListedLock): readonly Finding[] => {
-    crosswise.note(lock)
+    blocked.note(lock)
     return lockFaults(lock, search, labelled)
   }
   try {

@@ -69,6 +69,6 @@ export const advice = (
   if (remaining === Infinity) return [...text('endless'), ...releases(holders)]
   const gone = holders.filter((holder) => seemsGone(signOf(holder)))
   if (gone.length > 0) return [...text('gone'), ...releases(gone)]
-  const lives = holders.every((holder) => ['alive', 'labelled'].includes(signOf(holder).is))
+  const lives = holders.every((holder) => signOf(holder).is === 'alive')
   return text(lives ? 'alive' : 'unsure')
 }

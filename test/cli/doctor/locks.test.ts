@@ -116,6 +116,27 @@ await client.lock('short').acquire()`,
   )
 
   onServer(
+    'calls wait for a client whose label with a long lease is not written any more → dead-holder',
+    async ({ redis, open, server: { url } }) => {
+      const client = await open({ label: 'batch', watchdog: 3_600_000 })
+      await client.lock('job').acquire()
+      const waiting = await open()
+      waiting
+        .lock('job')
+        .acquire()
+        .catch(() => undefined)
+      await published(url, 1)
+      assert.deepEqual((await diagnosed([], { url })).codes, [])
+      await redis.pexpire(`holdfast:client:${client.id}`, 600_000)
+      const { what, about, run } = onlyOne(await diagnosed([], { url }), 'dead-holder')
+      assert.equal(about, 'job')
+      assert.match(what, /^this lock is held by batch, which has been silent for 50m\d\ds, for another 59m\d\ds$/)
+      assert.match(run[0] ?? '', /^holdfast unlock --owner \S+ job$/)
+    },
+    GOOD,
+  )
+
+  onServer(
     'clients that hold and wait crosswise for ten seconds → deadlock',
     async ({ open, server: { url } }) => {
       const [one, two] = [await open({ label: 'one' }), await open({ label: 'two' })]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
+import type { Client } from 'holdfast'
 import { onServer } from '../../support/server.js'
 
 const run = promisify(execFile)
@@ -44,7 +45,24 @@ onServer(
     const told = (): Promise<string> => shown(`client=${waiting.id}\n${waits}`, port)
     await until(async () => /"l":"invoice:7".*"h":\[\["order:9",\d+\]\]/.test(await told()))
 
+    const [find = ''] = blocks('sh find')
+    assert.deepEqual((await shown(find, port)).split('\n'), ['holdfast_line:{invoice:7}', ''])
+    const [holds = ''] = blocks('sh holds')
+    await until(async () => {
+      const said = await shown(holds, port)
+      return (
+        said.includes(`${holder.id} {"label":"worker-7","lease":3000}\n`) &&
+        /^lock invoice:7\t\{"h":\[/m.test(said) &&
+        /^lock invoice:7\t\{"w":\[/m.test(said) &&
+        /^lock order:9\t\{"h":\[/m.test(said)
+      )
+    })
+
     const [force = ''] = blocks('sh force')
+    const wrong = force.replace(/^owner=.*$/m, `owner=${waiting.id}:1`)
+    assert.notEqual(wrong, force)
+    assert.match(await shown(wrong, port), /^0\n/, 'another owner holds it')
+    assert.ok(!hold.signal.aborted)
     const freed = performance.now()
     assert.match(await shown(force, port), /^1\n/)
     await next
@@ -52,6 +70,32 @@ onServer(
     await until(() => hold.signal.aborted, 3000)
   },
 )
+
+for (const [mark, kind, take] of [
+  ['fair', 'a fair lock', (client: Client) => client.fairLock('invoice:7')],
+  ['rw', 'a read-write lock that is written', (client: Client) => client.readWriteLock('invoice:7').write],
+  ['rw', 'a read-write lock that is read', (client: Client) => client.readWriteLock('invoice:7').read],
+] as const) {
+  onServer(
+    `docs/operations.md: ${kind} is freed from its owner, and from no other`,
+    async ({ server, open, until }) => {
+      const { port } = new URL(server.url)
+      const [one, two] = [await open({ watchdog: 3000 }), await open()]
+      const hold = await take(one).acquire()
+      const waits = mark === 'rw' ? two.readWriteLock('invoice:7').write : two.fairLock('invoice:7')
+      const next = waits.acquire()
+      await until(async () => (await waits.inspect()).waiting.length === 1)
+      const [text = ''] = blocks(`sh ${mark}`)
+      const wrong = text.replace(/^owner=.*$/m, `owner=${two.id}:1`)
+      assert.match(await shown(wrong, port), /^0\n/)
+      const freed = performance.now()
+      assert.match(await shown(text, port), /^1\n/)
+      await next
+      assert.ok(performance.now() - freed < 5000)
+      await until(() => hold.signal.aborted, 5000)
+    },
+  )
+}
 
 onServer('docs/operations.md: permits that nobody has any more are added', async ({ server, open }) => {
   const { port } = new URL(server.url)
