@@ -36,8 +36,8 @@ void describe('holdfast show', () => {
       assert.match(
         out,
         new RegExp(
-          `^orders \\(fairLock\\)\n {2}held by {2}web-1, for \\ds\n {11}owner ${owner}\n {11}alive \\d+m?s ago: it writes its label every 10s\n {2}lease {4}ends in 2\\ds, unless it is renewed\n` +
-            ` {2}waiting {2}1\\. web-2, for \\ds\n {11}2\\. web-3, for \\ds\n\nThe client is alive, [^]+ look at that\nprocess first[^]+--owner\\.\n$`,
+          `^orders \\(fairLock\\)\n {2}held by {2}web-1, for \\d+s\n {11}owner ${owner}\n {11}alive \\d+m?s ago: it writes its label every 10s\n {2}lease {4}ends in [12]\\ds, unless it is renewed\n` +
+            ` {2}waiting {2}1\\. web-2, for \\d+s\n {11}2\\. web-3, for \\d+s\n\nThe client is alive, [^]+ look at that\nprocess first[^]+--owner\\.\n$`,
         ),
       )
     },
