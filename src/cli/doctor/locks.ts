@@ -35,10 +35,12 @@ export interface Search {
 export const examineLocks = async (client: Client, probe: Probe, search: Search): Promise<Locks> => {
   const labels = await labelsOf(probe)
   const blocked = new BlockedLocks(search)
-  const looked = await lookAt(client, probe, search, labels.length === 0, blocked).catch((error: unknown): Locks => {
-    if (!isRefusal(error)) throw error
-    return { count: 0, scanned: false, findings: [refusal(probe, 'listing the locks', error)] }
-  })
+  const looked = await lookAt(client, probe, { ...search, blocked }, labels.length === 0).catch(
+    (error: unknown): Locks => {
+      if (!isRefusal(error)) throw error
+      return { count: 0, scanned: false, findings: [refusal(probe, 'listing the locks', error)] }
+    },
+  )
   return { ...looked, findings: [...labels, ...looked.findings, ...(await blocked.findings(client))] }
 }
 
@@ -62,9 +64,8 @@ const labelsOf = async (probe: Probe): Promise<readonly Finding[]> => {
 const lookAt = async (
   client: Client,
   probe: Probe,
-  search: Search,
+  { blocked, ...search }: Search & { readonly blocked: BlockedLocks },
   labelled: boolean,
-  blocked: BlockedLocks,
 ): Promise<Locks> => {
   const { scan, within } = search
   const progress = new Progress()
