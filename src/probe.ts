@@ -2,7 +2,7 @@ import type { Client } from './api/client.js'
 import type { Runtime } from './core/client/runtime.js'
 import { clockOff, readInfo, type ServerFacts } from './core/server/server-facts.js'
 import { presenceKey } from './keys.js'
-import { digits, either, many, nil, type Shape, text, tuple } from './lua/reply-shape.js'
+import { digits, either, integer, many, nil, type Shape, text, tuple } from './lua/reply-shape.js'
 import { plainMessage } from './plain-text.js'
 
 export { CLOCK_OFF } from './core/server/server-facts.js'
@@ -36,6 +36,16 @@ export interface Probe {
   clockOff(node: Node): Promise<number>
   /** Rejects with the code `NOPERM` if this user may not read the labels of clients. */
   readLabel(): Promise<unknown>
+  /** The label of this client. */
+  labelOf(client: string): Promise<LabelState>
+}
+
+/** The label of a client. */
+export interface LabelState {
+  /** As it is on the server. */
+  readonly text: string | null
+  /** How many ms are left until it expires; negative: it is gone, or does not expire. */
+  readonly left: number
 }
 
 const probes = new WeakMap<Client, Probe>()
@@ -111,6 +121,15 @@ class RuntimeProbe implements Probe {
     return this.#runtime.untilClosed(() =>
       link.command(['GET', this.labelKey], either(text, nil), { route: this.labelKey }),
     )
+  }
+
+  labelOf(client: string): Promise<LabelState> {
+    const { link } = this.#runtime
+    const route = this.#runtime.keyOf(presenceKey(client))
+    return this.#runtime.untilClosed(async () => {
+      const left = await link.command(['PTTL', route], integer, { route })
+      return { text: await link.command(['GET', route], either(text, nil), { route }), left }
+    })
   }
 
   #ask<R>(argv: readonly string[], fits: Shape<R>, node: Node): Promise<R> {

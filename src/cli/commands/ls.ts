@@ -11,6 +11,7 @@ import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { tableOf } from '../text/table.js'
 import { widthOfOutput } from '../text/width.js'
+import { type Order, ordered, orderOf, ORDERS } from '../top/order.js'
 import { asUsage, parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
@@ -22,7 +23,13 @@ const OPTIONS = {
     help: 'which columns, with commas between them; +COLUMNS are shown behind the usual ones',
   },
   json: { type: 'boolean', default: false, help: 'one JSON object a line for each lock' },
-  blocked: { type: 'boolean', default: false, help: 'only locks that calls wait for' },
+  blocked: { type: 'boolean', default: false, help: 'only locks that calls wait for; also shows WAITED' },
+  sort: {
+    type: 'string',
+    value: 'COLUMN',
+    words: ORDERS,
+    help: `by which column: ${ORDERS.join(', ')} (default NAME). The longest wait, the most waiters, the oldest hold or the shortest lease comes first`,
+  },
   scan: {
     type: 'boolean',
     default: false,
@@ -44,7 +51,8 @@ In a terminal, long names and labels are cut to its width.
 
 Examples:
   holdfast ls
-  holdfast ls 'invoice:*' --blocked -o NAME,LABEL,WAITING,WAITED
+  holdfast ls --blocked --sort WAITED
+  holdfast ls 'invoice:*' -o NAME,LABEL,WAITING,WAITED
   holdfast ls --label 'web-3:*'     # what these clients hold and wait for
   holdfast ls --json | jq -r 'select(.remaining == -1).name'
 
@@ -62,13 +70,15 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const [pattern, ...more] = positionals
   if (more.length > 0) throw new UsageError('ls takes one pattern: quote it, so that the shell does not expand it')
   const chosen = chosenOf(values)
-  const titles = titlesOf(values.columns, chosen !== undefined)
+  const titles = titlesOf(values.columns, { blocked: values.blocked, choosing: chosen !== undefined })
   const kind = anyKindOf(values.kind)
+  const order = values.sort === undefined ? undefined : orderOf(values.sort)
   return withClient(connectionOf(values, process.env), async (client) => {
     const now = await serverClock(client)
     const rows: (readonly string[])[] = []
-    for await (const lock of locksOf(client, { pattern, kind, scan: values.scan })) {
-      if (values.blocked && lock.waiting.length === 0) continue
+    const found = locksOf(client, { pattern, kind, scan: values.scan })
+    const wanted = values.blocked ? blockedOf(found) : found
+    for await (const lock of order === undefined ? wanted : sortedBy(order, wanted)) {
       if (chosen !== undefined && doingOf(lock, chosen) === '') continue
       if (values.json) write(jsonLine(lock, now()))
       else rows.push(cellsOf(titles, lock, { now: now(), chosen }))
@@ -78,6 +88,18 @@ export const run = async (args: readonly string[]): Promise<number> => {
     for (const line of tableOf(columnsOf(titles), rows, widthOfOutput())) write(line)
     return 0
   })
+}
+
+async function* blockedOf(locks: AsyncIterable<ListedLock>): AsyncGenerator<ListedLock, undefined> {
+  for await (const lock of locks) if (lock.waiting.length > 0) yield lock
+  return undefined
+}
+
+async function* sortedBy(order: Order, locks: AsyncIterable<ListedLock>): AsyncGenerator<ListedLock, undefined> {
+  const all: ListedLock[] = []
+  for await (const lock of locks) all.push(lock)
+  yield* ordered(all, order, false)
+  return undefined
 }
 
 async function* locksOf(client: Client, options: ListOptions): AsyncGenerator<ListedLock, undefined> {

@@ -5,6 +5,7 @@ import { described } from '../locks/describe.js'
 import { locksAt } from '../locks/find.js'
 import { jsonLine } from '../locks/json.js'
 import { ANY_KIND, anyKindOf } from '../locks/listed-kinds.js'
+import { signsOf } from '../locks/signs.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { nameIn, parse } from '../usage-error.js'
@@ -18,7 +19,7 @@ const OPTIONS = {
 export const page: Page = {
   usage: ['show NAME [options]'],
   about:
-    'Shows who holds the lock and for how long, what is left of the lease, the line in its order, and the command that releases it. Finds locks of Redisson as well. If locks of several kinds have this name, it shows each of them.',
+    'Shows who holds the lock and for how long, what is left of the lease, what shows that the holder is alive, and the line in its order; if the holder seems to be dead, also the command that releases the lock. Finds locks of Redisson as well. If locks of several kinds have this name, it shows each of them.',
   options: OPTIONS,
   more: `The keys of a keyed lock are found when one of them has been held or waited for
 longer than a second.
@@ -42,8 +43,11 @@ export const run = async (args: readonly string[]): Promise<number> => {
       say(`no lock ${quoted(name)} is held or waited for`)
       return 1
     }
+    const signs = values.json ? undefined : await signsOf(client, found)
     const shown = found.map((lock) =>
-      values.json ? jsonLine(lock, now(), true) : described(lock, now(), sameServer(values)).join('\n'),
+      signs === undefined
+        ? jsonLine(lock, now(), true)
+        : described(lock, now(), sameServer(values), { signs }).join('\n'),
     )
     process.stdout.write(`${shown.join(values.json ? '\n' : '\n\n')}\n`)
     return 0

@@ -4,9 +4,8 @@ import { CONNECTION, connectionOf, sameServer, shownServer, withClient } from '.
 import { KIND, kindOf } from '../locks/listed-kinds.js'
 import { durationOf } from '../run/duration.js'
 import { Top } from '../top/live.js'
-import { type Order, ORDERS } from '../top/order.js'
+import { orderOf, ORDERS } from '../top/order.js'
 import { asUsage, parse, UsageError } from '../usage-error.js'
-import { plainText } from '../../plain-text.js'
 
 const OPTIONS = {
   sort: {
@@ -50,12 +49,6 @@ Examples:
 The exit code is 0, after Ctrl-C 130; 64 wrong usage, also if the output is no
 terminal; 69 no server, 77 not permitted, 78 wrong configuration.
 `,
-}
-
-const orderOf = (text: string): Order => {
-  const order = ORDERS.find((one) => one === text.trim().toUpperCase())
-  if (order !== undefined) return order
-  throw new UsageError(`--sort must be one of ${ORDERS.join(', ')}, not "${plainText(text)}"`)
 }
 
 const intervalOf = (text: string): number => {

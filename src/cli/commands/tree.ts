@@ -10,6 +10,7 @@ import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { cutTo, widthOfOutput } from '../text/width.js'
 import { chosenTrees, locksIn } from '../tree/chosen-trees.js'
+import { type Crossing, crossingsOf } from '../tree/crossings.js'
 import { dotOf } from '../tree/dot-graph.js'
 import { drawn } from '../tree/draw-forest.js'
 import { type Cycle, type Forest, forestOf, identityOf } from '../tree/wait-forest.js'
@@ -20,24 +21,26 @@ const OPTIONS = {
   json: {
     type: 'boolean',
     default: false,
-    help: 'one JSON object a line: each lock that calls wait for, then each deadlock',
+    help: 'one JSON object a line: each lock that calls wait for, then each deadlock, and each possible one',
   },
+  possible: { type: 'boolean', default: false, help: 'end with 1 for a possible deadlock as well' },
   ...CONNECTION,
 } as const
 
 export const page: Page = {
   usage: ['tree [PATTERN] [options]'],
   about:
-    'Shows which call waits for which: each lock that calls wait for, below it the waiters in their order, and below a waiter the locks that it holds meanwhile, if others wait for those. It ends with 1 if calls wait for one another. PATTERN selects trees and deadlocks that have a lock with such a name: * is any text, ? one character, [a-c] one of these.\n\nWhat a waiter holds meanwhile is known if its calls are nested, or have the same owner, and have waited for a second.',
+    'Shows which call waits for which: each lock that calls wait for, below it the waiters in their order, and below a waiter the locks that it holds meanwhile, if others wait for those. It ends with 1 if calls wait for one another.\n\nWhat a waiter holds meanwhile is known if its calls are nested, or have the same owner, and have waited for a second. Otherwise, nothing links what a client holds to what it waits for: if clients hold and wait crosswise, that is a possible deadlock. It is shown, and ends with 1 only with --possible. PATTERN selects trees and deadlocks that have a lock with such a name: * is any text, ? one character, [a-c] one of these.',
   options: OPTIONS,
   more: `Examples:
   holdfast tree
   holdfast tree 'invoice:*'
   holdfast tree --dot | dot -Tsvg > locks.svg
-  holdfast tree > /dev/null || echo deadlock
+  holdfast tree --possible > /dev/null || echo 'perhaps a deadlock'
 
-The exit code is 0, 1 if there is a deadlock; 64 wrong usage, 69 no server,
-77 not permitted, 78 wrong configuration.
+The exit code is 1 if there is a deadlock, with --possible also if there is a
+possible one; 0 if none was found, which is no proof that there is none; 64 wrong
+usage, 69 no server, 77 not permitted, 78 wrong configuration.
 `,
 }
 
@@ -49,23 +52,33 @@ const NONE = 'no call waits for a lock that was held or waited for longer than a
 interface Seen {
   readonly locks: readonly ListedLock[]
   readonly forest: Forest
+  readonly possible: readonly Crossing[]
 }
 
-const seen = async (client: Client): Promise<Seen> => {
+const seen = async (client: Client, before?: readonly ListedLock[]): Promise<Seen> => {
   const options: ListOptions = { waits: true }
   const locks: ListedLock[] = []
   for await (const lock of asUsage(() => client.list(options))) locks.push(lock)
-  return { locks, forest: forestOf(locks) }
+  const forest = forestOf(locks)
+  const sure = new Set(forest.cycles.flatMap((cycle) => cycle.map(({ holder }) => holder.owner)))
+  const possible = crossingsOf(locks, before).filter(
+    (crossing) => !crossing.some(({ holder }) => sure.has(holder.owner)),
+  )
+  return { locks, forest, possible }
 }
 
 /** The locks of one reading come one after the other, so a deadlock counts only if the next reading shows the same. */
 const proven = async (client: Client): Promise<Seen> => {
   const before = await seen(client)
-  if (before.forest.cycles.length === 0) return before
+  if (before.forest.cycles.length === 0 && before.possible.length === 0) return before
   await sleep(BETWEEN)
-  const { locks, forest } = await seen(client)
+  const { locks, forest, possible } = await seen(client, before.locks)
   const known = new Set(before.forest.cycles.map(identityOf))
-  return { locks, forest: { ...forest, cycles: forest.cycles.filter((cycle) => known.has(identityOf(cycle))) } }
+  return {
+    locks,
+    possible,
+    forest: { ...forest, cycles: forest.cycles.filter((cycle) => known.has(identityOf(cycle))) },
+  }
 }
 
 const cycleJson = (cycle: Cycle): string =>
@@ -82,17 +95,36 @@ const cycleJson = (cycle: Cycle): string =>
   )
 
 /** Only what has a lock whose name matches. */
-const matching = ({ locks, forest: all }: Seen, pattern: string): Seen => {
-  const forest = chosenTrees(all, (name) => globMatches(pattern, name))
+const matching = ({ locks, forest: all, possible }: Seen, pattern: string): Seen => {
+  const matches = (name: string): boolean => globMatches(pattern, name)
+  const forest = chosenTrees(all, matches)
   const shown = locksIn(forest)
-  return { locks: locks.filter((lock) => shown.has(lock)), forest }
+  return {
+    locks: locks.filter((lock) => shown.has(lock)),
+    forest,
+    possible: possible.filter((crossing) => crossing.some(({ lock }) => matches(lock.name))),
+  }
 }
 
-const jsonOf = ({ locks, forest }: Seen, now: number): readonly string[] => [
+const crossingJson = (crossing: Crossing): string =>
+  plainJson(
+    {
+      type: 'possible-deadlock',
+      calls: crossing.map(({ lock, holder, wanted, waiter }) => ({
+        ...{ holds: lock.name, owner: holder.owner, client: holder.client, label: holder.label ?? null },
+        waitsFor: wanted.name,
+        since: waiter.since ?? null,
+      })),
+    },
+    0,
+  )
+
+const jsonOf = ({ locks, forest, possible }: Seen, now: number): readonly string[] => [
   ...locks
     .filter(({ waiting }) => waiting.length > 0)
     .map((lock) => plainJson({ type: 'lock', ...lockJson(lock, now, true) }, 0)),
   ...forest.cycles.map(cycleJson),
+  ...possible.map(crossingJson),
 ]
 
 export const run = async (args: readonly string[]): Promise<number> => {
@@ -108,13 +140,14 @@ export const run = async (args: readonly string[]): Promise<number> => {
     const lines = values.json
       ? jsonOf(result, now())
       : values.dot
-        ? dotOf(result.locks, result.forest)
+        ? dotOf(result.locks, result.forest, result.possible)
         : // A command to copy must be whole.
-          drawn(result.forest, now(), sameServer(values)).map((line) =>
+          drawn(result.forest, now(), sameServer(values), result.possible).map((line) =>
             line.startsWith('  holdfast ') ? line : cutTo(line, width),
           )
     for (const line of lines) process.stdout.write(`${line}\n`)
     if (lines.length === 0 && process.stderr.isTTY) say(NONE)
-    return result.forest.cycles.length > 0 ? 1 : 0
+    const found = result.forest.cycles.length + (values.possible ? result.possible.length : 0)
+    return found > 0 ? 1 : 0
   })
 }

@@ -133,6 +133,18 @@ const FAULTS = {
     todo: 'Make sure that the process has ended. Then release the lock:',
     see: FREE,
   },
+  'unknown-holder': {
+    help: 'a client without a label holds a lock for long',
+    why: 'Calls wait for this lock, and nothing shows that its holder is alive. The client ended within a second of its acquisition, or it never writes a label (presence: false).',
+    todo: 'Find the process. If it has ended, release the lock:',
+    see: FREE,
+  },
+  deadlock: {
+    help: 'clients that hold and wait crosswise',
+    why: 'If the calls that wait are those that hold, none of them goes on until a lease ends or a call times out. Leases that are renewed do not end.',
+    todo: 'Look at them with holdfast tree, and at these processes.',
+    see: 'docs/operations.md#why-nobody-gets-it',
+  },
   'dead-place': {
     help: 'places of dead clients in a line',
     why: 'They hold nobody up, and the next client that comes removes them. But processes died while they waited.',

@@ -1,21 +1,18 @@
 import type { Client } from '../../api/client.js'
-import type { ListedHolder, ListedLock, ScanProgress } from '../../api/listing.js'
+import type { ListedLock, ScanProgress } from '../../api/listing.js'
 import type { EngineError } from '../../errors.js'
 import type { Probe } from '../../probe.js'
-import { commandFor, whoIs } from '../locks/describe.js'
+import { whoIs } from '../locks/describe.js'
 import { Progress } from '../locks/progress.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
 import type { Finding } from './finding.js'
+import { BlockedLocks } from './blocked-locks.js'
 import { cliOf, isPart, isRefusal } from './server.js'
+import { LONG, releases, SHOWN, unknownHolders } from './unknown-holders.js'
 
-/** ms. A lease that is over before that is left to end. */
-const LONG = 60_000
 /** ms after its time from which on a place counts as dead: the clocks of nodes differ. */
 const OVER = 5000
-
-/** For how many holders the command that releases them is shown. */
-const SHOWN = 5
 
 /** What is known about the locks of the server. */
 export interface Locks {
@@ -39,11 +36,14 @@ export interface Search {
 /** What is wrong with the locks that are held or waited for. */
 export const examineLocks = async (client: Client, probe: Probe, search: Search): Promise<Locks> => {
   const labels = await labelsOf(probe)
-  const looked = await lookAt(client, probe, search, labels.length === 0).catch((error: unknown): Locks => {
-    if (!isPart(probe, error)) throw error
-    return { count: 0, scanned: false, findings: [refusal(probe, 'listing the locks', error)] }
-  })
-  return { ...looked, findings: [...labels, ...looked.findings] }
+  const blocked = new BlockedLocks(search)
+  const looked = await lookAt(client, probe, { ...search, blocked }, labels.length === 0).catch(
+    (error: unknown): Locks => {
+      if (!isPart(probe, error)) throw error
+      return { count: 0, scanned: false, findings: [refusal(probe, 'listing the locks', error)] }
+    },
+  )
+  return { ...looked, findings: [...labels, ...looked.findings, ...(await blocked.findings(client))] }
 }
 
 const refusal = ({ address: about }: Probe, question: string, error: EngineError): Finding => ({
@@ -64,13 +64,21 @@ const labelsOf = async (probe: Probe): Promise<readonly Finding[]> => {
   }
 }
 
-const lookAt = async (client: Client, probe: Probe, search: Search, labelled: boolean): Promise<Locks> => {
+const lookAt = async (
+  client: Client,
+  probe: Probe,
+  { blocked, ...search }: Search & { readonly blocked: BlockedLocks },
+  labelled: boolean,
+): Promise<Locks> => {
   const { scan, within } = search
   const progress = new Progress()
   const signal = AbortSignal.timeout(within)
   let seen: ScanProgress = { looked: 0, keys: 0 }
   const onProgress = (now: ScanProgress): void => progress.step((seen = now))
-  const faultsOf = (lock: ListedLock): readonly Finding[] => lockFaults(lock, probe, search, labelled)
+  const faultsOf = (lock: ListedLock): readonly Finding[] => {
+    blocked.note(lock)
+    return lockFaults(lock, probe, search, labelled)
+  }
   try {
     if (!scan) return { ...(await counted(client.list(), faultsOf)), scanned: false }
     return { ...(await counted(client.list({ scan, signal, onProgress }), faultsOf)), scanned: true }
@@ -99,11 +107,10 @@ const counted = async (
 
 const lockFaults = (lock: ListedLock, probe: Probe, search: Search, labelled: boolean): readonly Finding[] => {
   if (lock.remaining === Infinity) return [endless(lock, search)]
-  return labelled ? [...deadHolders(lock, search), ...unsureHolders(lock, probe), ...deadPlaces(lock, search)] : []
+  if (!labelled) return []
+  const holders = [...deadHolders(lock, search), ...unknownHolders(lock, search), ...unsureHolders(lock, probe)]
+  return [...holders, ...deadPlaces(lock, search)]
 }
-
-const releases = (lock: ListedLock, holders: readonly ListedHolder[], { server }: Search): readonly string[] =>
-  holders.slice(0, SHOWN).map(({ owner }) => commandFor(lock, owner, server))
 
 const endless = (lock: ListedLock, search: Search): Finding => {
   const [first] = lock.holders

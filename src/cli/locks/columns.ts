@@ -90,13 +90,24 @@ export const TITLES = Object.keys(COLUMNS) as readonly Title[]
 const USUAL: readonly Title[] = ['NAME', 'KIND', 'HOLDER', 'LABEL', 'AGE', 'LEFT', 'WAITING']
 const WITH_CLIENT: readonly Title[] = ['NAME', 'KIND', 'DOES', ...USUAL.slice(2)]
 
+/** `blocked`: only locks that calls wait for are shown. `choosing`: clients were asked for. */
+interface Shown {
+  readonly blocked: boolean
+  readonly choosing: boolean
+}
+
+const usualOf = ({ blocked, choosing }: Shown): readonly Title[] => {
+  const usual = choosing ? WITH_CLIENT : USUAL
+  return blocked ? [...usual, 'WAITED'] : usual
+}
+
 /** A line of the help for each column. */
 export const columnsHelp = (): string =>
   TITLES.map((title) => `  ${title.padEnd(8)}  ${COLUMNS[title].help}\n`).join('')
 
-/** The columns of `-o`: a list with commas. If it begins with a plus, they are shown behind the usual ones. `choosing`: clients were asked for. */
-export const titlesOf = (text: string | undefined, choosing = false): readonly Title[] => {
-  const usual = choosing ? WITH_CLIENT : USUAL
+/** The columns of `-o`: a list with commas. If it begins with a plus, they are shown behind the usual ones. */
+export const titlesOf = (text: string | undefined, shown: Shown): readonly Title[] => {
+  const usual = usualOf(shown)
   if (text === undefined) return usual
   const more = text.startsWith('+')
   const chosen = (more ? text.slice(1) : text).split(',').map((word) => {
@@ -104,7 +115,7 @@ export const titlesOf = (text: string | undefined, choosing = false): readonly T
     if (title !== undefined) return title
     throw new UsageError(`there is no column "${plainText(word)}"; the columns are ${TITLES.join(', ')}`)
   })
-  return more ? [...usual, ...chosen] : chosen
+  return more ? [...usual, ...chosen.filter((title) => !usual.includes(title))] : chosen
 }
 
 export const columnsOf = (titles: readonly Title[]): readonly Column[] =>

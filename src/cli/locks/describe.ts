@@ -3,10 +3,8 @@ import { plainMessage, plainText } from '../../plain-text.js'
 import { isShared } from './listed-kinds.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
-import { WIDTH, wrapped } from '../text/wrap.js'
-
-/** For how many holders the command that releases them is shown. */
-const SHOWN = 5
+import { advice, leaseText, signText } from './judge.js'
+import { type Sign, signOf, type Signs } from './signs.js'
 
 const UNKNOWN: Readonly<Record<NonNullable<ListedHolder['labelUnknown']>, string>> = {
   'not permitted': ', label unknown (no permission for holdfast:client:*)',
@@ -52,13 +50,6 @@ const waitingFor = ({ waitsFor = [] }: ListedHolder, now: number): readonly stri
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.map((line, i) => `  ${(i === 0 ? title : '').padEnd(9)}${line}`)
 
-const leaseOf = ({ remaining }: ListedLock): readonly string[] => {
-  if (remaining === undefined) return []
-  return remaining === Infinity
-    ? ['has no end: another program removed it from the key']
-    : [`ends in ${spanOf(remaining)}, unless it is renewed`]
-}
-
 /** Between the parts of a command: makes short lines of it, which a shell still reads as one command. */
 export const SHORT_LINES = ' \\\n    '
 
@@ -69,20 +60,10 @@ export const commandFor = ({ name }: ListedLock, owner: string, server: readonly
     .map((part) => part.map(shellWord).join(' '))
     .join(glue)
 
-const advice = (lock: ListedLock, server: readonly string[], glue?: string): readonly string[] => {
-  const { holders, remaining } = lock
-  if (holders.length === 0) return []
-  const wait =
-    remaining === Infinity
-      ? 'It stays locked until somebody releases it:'
-      : 'A lock holder that is alive renews its lease. If its process has ended, the lock is free when the lease is over. To release it now:'
-  const shown = holders.slice(0, SHOWN).flatMap(({ owner }) => `  ${commandFor(lock, owner, server, glue)}`.split('\n'))
-  return [
-    '',
-    ...wrapped(wait, WIDTH),
-    ...shown,
-    ...(holders.length > SHOWN ? [`  … and ${holders.length - SHOWN} other holders`] : []),
-  ]
+/** What makes the text fuller. `signs`: what was found out about the holders. `glue`: between the parts of a command. */
+interface Known {
+  readonly signs?: Signs
+  readonly glue?: string
 }
 
 const PERMITS: Readonly<Record<SharedKind, (lock: ListedLock) => string>> = {
@@ -101,12 +82,14 @@ export const described = (
   lock: ListedLock,
   now: number,
   server: readonly string[],
-  glue?: string,
+  { signs, glue }: Known = {},
 ): readonly string[] => {
   const { name, key, kind, holders, waiting: line, more, token } = lock
+  const signed = (holder: ListedHolder): Sign => signs?.get(holder) ?? signOf(holder)
   const held = holders.flatMap((holder) => [
     holding(holder, now),
     `owner ${plainMessage(holder.owner)}`,
+    signText(signed(holder), holder),
     ...waitingFor(holder, now),
   ])
   const permits = permitsText(lock)
@@ -117,10 +100,10 @@ export const described = (
     ...(permits === undefined
       ? section('held by', held.length === 0 ? ['nobody'] : held)
       : section('permits', [permits])),
-    ...section('lease', leaseOf(lock)),
+    ...section('lease', leaseText(lock, holders.map(signed))),
     ...section('token', token === undefined ? [] : [String(token)]),
     ...section('waiting', places.length === 0 ? ['nobody'] : places),
     ...(more === true ? section('', ['… and others, which are not shown']) : []),
-    ...advice(lock, server, glue),
+    ...advice(lock, signed, (owner) => commandFor(lock, owner, server, glue)),
   ]
 }

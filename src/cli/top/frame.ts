@@ -158,7 +158,7 @@ export const frame = (snapshot: Snapshot, view: View, size: Size, server: readon
     const lines =
       shown === undefined
         ? ['It is neither held nor waited for any more.']
-        : described(shown, snapshot.now, server, SHORT_LINES)
+        : described(shown, snapshot.now, server, { glue: SHORT_LINES })
     return pageOf('One lock', lines, size)
   }
   return [

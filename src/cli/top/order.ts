@@ -1,7 +1,16 @@
 import type { ListedLock } from '../../api/listing.js'
+import { plainText } from '../../plain-text.js'
+import { UsageError } from '../usage-error.js'
 
 export const ORDERS = ['WAITED', 'WAITING', 'AGE', 'LEFT', 'NAME'] as const
 export type Order = (typeof ORDERS)[number]
+
+/** The order of `--sort`. */
+export const orderOf = (text: string): Order => {
+  const order = ORDERS.find((one) => one === text.trim().toUpperCase())
+  if (order !== undefined) return order
+  throw new UsageError(`--sort must be one of ${ORDERS.join(', ')}, not "${plainText(text)}"`)
+}
 
 type People = ListedLock['holders'] | ListedLock['waiting']
 

@@ -1,6 +1,7 @@
 import type { ListedLock, ListedWaiter } from '../../api/listing.js'
 import { plainMessage } from '../../plain-text.js'
 import { whoIs } from '../locks/describe.js'
+import type { Crossing } from './crossings.js'
 import type { Forest } from './wait-forest.js'
 
 /** A text in the language of Graphviz. */
@@ -19,8 +20,12 @@ const waitingOwners = (all: readonly ListedLock[]): ReadonlyMap<string, string> 
   return owners
 }
 
-/** Calls and locks as a graph for `dot`: from a call to the lock that it waits for, and from a lock to the call that holds it. */
-export const dotOf = (all: readonly ListedLock[], { cycles }: Forest): readonly string[] => {
+/** Calls and locks as a graph for `dot`: from a call to the lock that it waits for, and from a lock to the call that holds it. `possible`: from a call to the lock that it may wait for, as a dashed line. */
+export const dotOf = (
+  all: readonly ListedLock[],
+  { cycles }: Forest,
+  possible: readonly Crossing[] = [],
+): readonly string[] => {
   const red = new Set(cycles.flatMap((cycle) => cycle.map(({ holder }) => callNode(holder.owner))))
   const waiting = waitingOwners(all)
   // The call that stands in the line is the one that holds something else, if its client says so.
@@ -38,6 +43,8 @@ export const dotOf = (all: readonly ListedLock[], { cycles }: Forest): readonly 
     for (const holder of lock.holders) edges.push(`${to} -> ${call(callNode(holder.owner), holder)} [label="held by"]`)
     for (const waiter of lock.waiting) edges.push(`${call(nodeOf(waiter, lock), waiter)} -> ${to}`)
   }
+  for (const { holder, wanted } of possible.flat())
+    edges.push(`${callNode(holder.owner)} -> ${lockNode(wanted)} [label="perhaps waits for" color=orange style=dashed]`)
   const lines = [...[...nodes].map(([node, attributes]) => `${node} [${attributes}]`), ...edges]
   return ['digraph locks {', ...lines.map((line) => `  ${line}`), '}']
 }

@@ -2,6 +2,7 @@ import type { ListedLock } from '../../api/listing.js'
 import { plainMessage } from '../../plain-text.js'
 import { commandFor, permitsText, whoIs } from '../locks/describe.js'
 import { spanOf } from '../text/time-span.js'
+import type { Crossing } from './crossings.js'
 import type { BlockedLock, Cycle, Forest, Waiting } from './wait-forest.js'
 
 /** How many holders of one lock are named. */
@@ -53,8 +54,25 @@ const cycleLines = (cycle: Cycle, now: number, server: readonly string[]): reado
   ...cycle.slice(0, 1).map(({ lock, holder }) => `  ${commandFor(lock, holder.owner, server)}`),
 ]
 
+const crossingLines = (crossing: Crossing, now: number, server: readonly string[]): readonly string[] => [
+  'Possible deadlock: these clients hold and wait crosswise.',
+  ...crossing.map(
+    ({ lock, holder, wanted, waiter }) =>
+      `  ${whoIs(holder)} holds ${plainMessage(lock.name)}, and a call in it waits for ${plainMessage(wanted.name)}${ageOf(waiter.since, now)}`,
+  ),
+  'It is one if the calls that wait are those that hold. Look at these processes. To release a lock, for example:',
+  ...crossing.slice(0, 1).map(({ lock, holder }) => `  ${commandFor(lock, holder.owner, server)}`),
+]
+
 /** For people: a block of lines for each tree and each deadlock. */
-export const drawn = ({ roots, cycles }: Forest, now: number, server: readonly string[]): readonly string[] =>
-  [...roots.map((root) => treeOf(root, now)), ...cycles.map((cycle) => cycleLines(cycle, now, server))].flatMap(
-    (block, i) => (i === 0 ? block : ['', ...block]),
-  )
+export const drawn = (
+  { roots, cycles }: Forest,
+  now: number,
+  server: readonly string[],
+  possible: readonly Crossing[] = [],
+): readonly string[] =>
+  [
+    ...roots.map((root) => treeOf(root, now)),
+    ...cycles.map((cycle) => cycleLines(cycle, now, server)),
+    ...possible.map((crossing) => crossingLines(crossing, now, server)),
+  ].flatMap((block, i) => (i === 0 ? block : ['', ...block]))

@@ -57,7 +57,7 @@ export class PresenceLabel {
     this.#timer?.cancel()
     // If the server refuses it (an ACL, for example), others see this client without a label, or not at all; nothing else changes.
     await Promise.allSettled([
-      this.#link.command(['SET', key, JSON.stringify({ label }), 'PX', lease], just('OK'), { route: key }),
+      this.#link.command(['SET', key, JSON.stringify({ label, lease }), 'PX', lease], just('OK'), { route: key }),
       this.enlist(),
     ])
     if (this.#ended) return

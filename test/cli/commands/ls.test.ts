@@ -26,7 +26,8 @@ const town = async ({ open, redis }: Broken): Promise<void> => {
   await one.readWriteLock('book').read.acquire()
   await two.readWriteLock('book').read.acquire()
   await one.keyedLock('group', ['a', 'b']).acquire()
-  await two.fencedLock('stuck').acquire()
+  // Its client does not renew it, so the lease has no end however long the test takes.
+  await two.fencedLock('stuck').acquire({ lease: 3_600_000 })
   await redis.persist('stuck')
   await sleep(PUBLISHED)
 }
@@ -84,6 +85,16 @@ void describe('holdfast ls', () => {
       linesOf((await holdfast(['ls', '-o', '+key'], { url: broken.server.url })).out)[0] ?? '',
       /WAITING {2}KEY$/,
     )
+    const headOf = async (...args: string[]): Promise<string> =>
+      linesOf((await holdfast(['ls', '--blocked', ...args], { url: broken.server.url })).out)[0] ?? ''
+    assert.match(await headOf(), /WAITING {2}WAITED$/)
+    assert.match(await headOf('-o', '+waited,key'), /WAITING {2}WAITED {2}KEY$/, 'each once')
+    assert.deepEqual(await names('--sort', 'waiting'), ['busy', 'alone', 'book', 'group', 'stuck'])
+    assert.deepEqual(await names('--sort', 'name'), ['alone', 'book', 'busy', 'group', 'stuck'])
+    const json = await holdfast(['ls', '--json', '--sort', 'WAITED'], { url: broken.server.url })
+    assert.equal((JSON.parse(linesOf(json.out)[0] ?? '') as { name: string }).name, 'busy')
+    const wrong = await holdfast(['ls', '--sort', 'colour'], { url: broken.server.url })
+    assert.deepEqual([wrong.code, wrong.error.includes('--sort must be one of WAITED')], [64, true])
   })
 
   onServer('--json → the documented fields, always all of them', async (broken) => {

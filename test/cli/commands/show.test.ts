@@ -11,7 +11,7 @@ const THEIRS = '00000000-0000-4000-8000-000000000000:55'
 
 void describe('holdfast show', () => {
   onServer(
-    'a lock that others wait for → its holder, the line in order, the command that releases it',
+    'a lock that others wait for → its holder, the line in order, no command that releases a healthy one',
     async (broken) => {
       const [one, two, three] = [
         await broken.open({ label: 'web-1' }),
@@ -36,34 +36,38 @@ void describe('holdfast show', () => {
       assert.match(
         out,
         new RegExp(
-          `^orders \\(fairLock\\)\n {2}held by {2}web-1, for \\ds\n {11}owner ${owner}\n {2}lease {4}ends in 2\\ds, unless it is renewed\n` +
-            ` {2}waiting {2}1\\. web-2, for \\ds\n {11}2\\. web-3, for \\ds\n\n[^\n]+\n[^\n]+\n {2}holdfast unlock --owner ${owner} orders\n$`,
+          `^orders \\(fairLock\\)\n {2}held by {2}web-1, for \\d+s\n {11}owner ${owner}\n {11}alive \\d+m?s ago: it writes its label every 10s\n {2}lease {4}ends in [12]\\ds, unless it is renewed\n` +
+            ` {2}waiting {2}1\\. web-2, for \\d+s\n {11}2\\. web-3, for \\d+s\n\nThe client is alive, [^]+ look at that\nprocess first[^]+--owner\\.\n$`,
         ),
       )
     },
   )
 
-  onServer('each kind, just acquired → found at once, without waiting for the index', async ({ open, server }) => {
-    const client = await open({ label: 'web-1' })
-    await client.fencedLock('fenced').acquire()
-    await client.readWriteLock('read').read.acquire()
-    await client.readWriteLock('write').write.acquire()
-    await client.spinLock('spin').acquire()
-    const owner = client.owner()
-    await client.lock('twice').acquire({ owner })
-    await client.lock('twice').acquire({ owner })
-    const said = async (name: string): Promise<string> => (await holdfast(['show', name], { url: server.url })).out
-    assert.match(await said('fenced'), /^fenced \(fencedLock\)\n {2}held by {2}web-1[^]* {2}token {4}1\n/)
-    assert.match(await said('read'), /^read \(readWriteLock\)\n {2}held by {2}web-1, reads/)
-    assert.match(await said('write'), /^write \(readWriteLock\)\n {2}held by {2}web-1, writes[^]*:write\n/)
-    assert.match(await said('spin'), /^spin \((spinLock|lock)\)\n {2}held by {2}web-1/)
-    assert.match(await said('twice'), /held by {2}web-1, acquired 2 times/)
-    const elsewhere = async (...args: string[]): Promise<string> =>
-      linesOf((await holdfast(['show', 'spin', ...args], { url: 'redis://127.0.0.1:1' })).out).at(-1) ?? ''
-    assert.ok((await elsewhere('--url', server.url)).includes(` --url ${server.url} --owner `))
-    const secret = await elsewhere('--url', server.url.replace('//', '//default:secret@'))
-    assert.match(secret, /^ {2}holdfast unlock --url URL --owner /, 'no password')
-  })
+  onServer(
+    'each kind, just acquired → found at once, without waiting for the index',
+    async ({ open, server, redis }) => {
+      const client = await open({ label: 'web-1' })
+      await client.fencedLock('fenced').acquire()
+      await client.readWriteLock('read').read.acquire()
+      await client.readWriteLock('write').write.acquire()
+      await client.spinLock('spin').acquire({ lease: 3_600_000 })
+      const owner = client.owner()
+      await client.lock('twice').acquire({ owner })
+      await client.lock('twice').acquire({ owner })
+      const said = async (name: string): Promise<string> => (await holdfast(['show', name], { url: server.url })).out
+      assert.match(await said('fenced'), /^fenced \(fencedLock\)\n {2}held by {2}web-1[^]* {2}token {4}1\n/)
+      assert.match(await said('read'), /^read \(readWriteLock\)\n {2}held by {2}web-1, reads/)
+      assert.match(await said('write'), /^write \(readWriteLock\)\n {2}held by {2}web-1, writes[^]*:write\n/)
+      assert.match(await said('spin'), /^spin \((spinLock|lock)\)\n {2}held by {2}web-1/)
+      assert.match(await said('twice'), /held by {2}web-1, acquired 2 times/)
+      await redis.persist('spin')
+      const elsewhere = async (...args: string[]): Promise<string> =>
+        linesOf((await holdfast(['show', 'spin', ...args], { url: 'redis://127.0.0.1:1' })).out).at(-1) ?? ''
+      assert.ok((await elsewhere('--url', server.url)).includes(` --url ${server.url} --owner `))
+      const secret = await elsewhere('--url', server.url.replace('//', '//default:secret@'))
+      assert.match(secret, /^ {2}holdfast unlock --url URL --owner /, 'no password')
+    },
+  )
 
   onServer(
     'a keyed lock → its keys; a lock of Redisson → its owner; one that never expires → so it says',
@@ -77,9 +81,55 @@ void describe('holdfast show', () => {
       assert.match(group.out, /^group \(keyedLock\)\n {2}held by {2}web-1, keys a, b, for \ds\n/)
       const theirs = await holdfast(['show', 'theirs'], { url: server.url })
       assert.match(theirs.out, new RegExp(`held by {2}client ${THEIRS.slice(0, 36)}\n {11}owner ${THEIRS}\n`))
-      assert.match(theirs.out, /lease {4}has no end[^]*It stays locked until somebody releases it/)
+      assert.match(
+        theirs.out,
+        /lease {4}has no end[^]*Otherwise it stays\nlocked until somebody releases it:\n {2}holdfast unlock /,
+      )
     },
   )
+
+  onServer('a holder whose client ended, is late, or cannot be told → what is known, and no more', async (broken) => {
+    const { open, redis, server, until } = broken
+    const { url } = server
+    const said = async (name: string): Promise<string> => (await holdfast(['show', name], { url })).out
+    const client = await open({ label: 'web-1', watchdog: 3_600_000 })
+    await client.lock('long').acquire({ lease: 7_200_000 })
+    await client.lock('short').acquire({ lease: 1_200_000 })
+    await until(async () => (await redis.hlen(`holdfast:client:${client.id}:locks`)) === 2)
+    assert.match(
+      await said('long'),
+      /alive \d+m?s ago: it writes its label every 20m00s\n[^]*1h5\dm: the code set this lease\. A fixed one is not renewed/,
+    )
+    assert.match(
+      await said('short'),
+      /alive \d+m?s ago[^]*ends in 19m\d\ds: not renewed, so the code set a lease of its own/,
+    )
+    assert.doesNotMatch(await said('long'), /holdfast unlock --owner \S{36}:/)
+    const label = `holdfast:client:${client.id}`
+    await redis.pexpire(label, 300_000)
+    const late = await said('long')
+    assert.match(late, /silent for 55m\d\ds; a live client writes its label every 20m00s/)
+    assert.match(late, /\n {2}holdfast unlock --owner \S+ long\n$/)
+    await redis.pexpire(label, 3_000_000)
+    assert.match(await said('long'), /alive 10m\d\ds ago/)
+    await redis.persist(label)
+    assert.match(await said('long'), /\n {11}has a label\n[^]*See whether what is left/)
+    await redis.set(label, 'x', 'PX', 300_000)
+    assert.match(await said('long'), /its label cannot be read: nothing shows if it is alive/)
+    await redis.del(label)
+    assert.match(
+      await said('long'),
+      /silent: its label has expired[^]*a client that is silent renews nothing[^]*holdfast unlock --owner/,
+    )
+    const quiet = await open({ presence: false })
+    await quiet.lock('quiet').acquire({ lease: 3_600_000 })
+    assert.match(await said('quiet'), /no label: the client is gone, or it never wrote one[^]*holdfast unlock --owner/)
+    await redis.hset('theirs', THEIRS, 1)
+    await redis.pexpire('theirs', 20_000)
+    const theirs = await said('theirs')
+    assert.match(theirs, /a client of Redisson, thread 55: nothing shows if it is alive[^]*goes up/)
+    assert.doesNotMatch(theirs, /holdfast unlock --owner \S{36}:/)
+  })
 
   onServer('waited for as two kinds → both; --kind → that one; --json → as ls prints it', async (broken) => {
     const [one, two] = [await broken.open(), await broken.open()]
@@ -106,7 +156,8 @@ void describe('holdfast show', () => {
     async (broken) => {
       const name = "-a\u001b[2J\n'b' $(touch x)\u202e"
       const client = await broken.open({ label: 'evil\u001b[2J\nheld by nobody' })
-      await client.lock(name).acquire()
+      await client.lock(name).acquire({ lease: 3_600_000 })
+      await broken.redis.persist(name)
       await broken.redis.hset('odd', `x\u001b[2J:1`, 1)
       const { url } = broken.server
       const shown = await holdfast(['show', '--', name], { url })

@@ -127,6 +127,69 @@ await client.lock('short').acquire()`,
   )
 
   onServer(
+    'calls wait for a client that has no label and has published nothing → unknown-holder; for one of Redisson → nothing',
+    async ({ redis, open, server: { url } }) => {
+      await (await open({ presence: false })).lock('quiet').acquire({ lease: 3_600_000 })
+      await redis.hset('theirs', THEIRS, 1)
+      await redis.pexpire('theirs', 3_600_000)
+      await published(url, 0)
+      assert.deepEqual((await diagnosed(['--scan'], { url })).codes, [], 'nobody waits')
+      const waiting = await open()
+      for (const name of ['quiet', 'theirs'])
+        waiting
+          .lock(name)
+          .acquire()
+          .catch(() => undefined)
+      await published(url, 2)
+      const { what, about, run } = onlyOne(await diagnosed([], { url }), 'unknown-holder')
+      assert.equal(about, 'quiet')
+      assert.match(
+        what,
+        /^this lock is held by client \S+, which has no label, for another 59m\d\ds, and calls wait for it$/,
+      )
+      assert.match(run[0] ?? '', /^holdfast unlock --owner \S+ quiet$/)
+    },
+    GOOD,
+  )
+
+  onServer(
+    'calls wait for a client whose label with a long lease is not written any more → dead-holder',
+    async ({ redis, open, server: { url } }) => {
+      const client = await open({ label: 'batch', watchdog: 3_600_000 })
+      await client.lock('job').acquire()
+      const waiting = await open()
+      waiting
+        .lock('job')
+        .acquire()
+        .catch(() => undefined)
+      await published(url, 1)
+      assert.deepEqual((await diagnosed([], { url })).codes, [])
+      await redis.pexpire(`holdfast:client:${client.id}`, 600_000)
+      const { what, about, run } = onlyOne(await diagnosed([], { url }), 'dead-holder')
+      assert.equal(about, 'job')
+      assert.match(what, /^this lock is held by batch, which has been silent for 50m\d\ds, for another 59m\d\ds$/)
+      assert.match(run[0] ?? '', /^holdfast unlock --owner \S+ job$/)
+    },
+    GOOD,
+  )
+
+  onServer(
+    'clients that hold and wait crosswise for ten seconds → deadlock',
+    async ({ open, server: { url } }) => {
+      const [one, two] = [await open({ label: 'one' }), await open({ label: 'two' })]
+      await one.lock('a').acquire()
+      await two.lock('b').acquire()
+      for (const call of [one.lock('b').acquire(), two.lock('a').acquire()]) call.catch(() => undefined)
+      await published(url, 2)
+      const { what, run } = onlyOne(await found([], url, 'deadlock'), 'deadlock')
+      assert.match(what, /^perhaps a deadlock: /)
+      assert.ok(what.includes('one holds a and waits for b') && what.includes('two holds b and waits for a'), what)
+      assert.deepEqual(run, ['holdfast tree'])
+    },
+    GOOD,
+  )
+
+  onServer(
     'a process that is killed while it waits → dead-place; one that lives → nothing',
     async (broken) => {
       const { open, server, redis } = broken

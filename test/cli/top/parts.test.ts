@@ -188,7 +188,7 @@ void describe('holdfast top, its parts', () => {
   })
 
   void test('Enter shows the lock; once it is gone, no other one in its place', () => {
-    const locks = [lockOf('a'), lockOf('b')]
+    const locks = [lockOf('a'), lockOf('b', { remaining: Infinity })]
     const view = press(FIRST_VIEW, ['down', 'enter'], locks)
     const lines = drawn(snapshotOf(locks), view)
     assert.match(

@@ -124,13 +124,47 @@ void describe('holdfast tree', () => {
     )
   })
 
-  onServer('clients that publish nothing, a queue → no deadlock: 0, and the waiters in their order', async (broken) => {
-    const { url } = broken.server
-    await ring(broken, ['a', 'b'], 'off')
-    const { code, out } = await holdfast(['tree'], { url })
-    assert.equal(code, 0)
-    assert.match(out, /a \(lock\), held by has-a, for \d+s\n└─ has-b, for \d+s/)
-    assert.match(out, /b \(lock\), held by has-b, for \d+s\n└─ has-a, for \d+s/)
+  onServer(
+    'clients that hold and wait crosswise, and do not say in which call → a possible deadlock: 0, with --possible 1',
+    async (broken) => {
+      const { url } = broken.server
+      await ring(broken, ['a', 'b'], 'off')
+      const { code, out } = await holdfast(['tree'], { url })
+      assert.equal(code, 0)
+      assert.match(out, /a \(lock\), held by has-a, for \d+s\n└─ has-b, for \d+s/)
+      assert.match(out, /b \(lock\), held by has-b, for \d+s\n└─ has-a, for \d+s/)
+      assert.doesNotMatch(out, /^Deadlock/m)
+      assert.match(out, /\nPossible deadlock: these clients hold and wait crosswise\.\n/)
+      assert.match(out, /\n {2}has-a holds a, and a call in it waits for b, for \d+s\n/)
+      assert.match(out, /\n {2}has-b holds b, and a call in it waits for a, for \d+s\n/)
+      assert.match(out, /\n {2}holdfast unlock --owner \S+ [ab]\n$/)
+      assert.equal((await holdfast(['tree', '--possible'], { url })).code, 1)
+      const json = await holdfast(['tree', '--json', '--possible'], { url })
+      assert.equal(json.code, 1)
+      const { type, calls } = JSON.parse(linesOf(json.out).at(-1) ?? '') as {
+        type: string
+        calls: readonly Record<string, unknown>[]
+      }
+      assert.equal(type, 'possible-deadlock')
+      assert.deepEqual(calls.map(({ holds, label, waitsFor }) => [holds, label, waitsFor]).sort(), [
+        ['a', 'has-a', 'b'],
+        ['b', 'has-b', 'a'],
+      ])
+      const dot = linesOf((await holdfast(['tree', '--dot'], { url })).out)
+      assert.equal(dot.filter((line) => line.includes('color=orange style=dashed')).length, 2)
+    },
+  )
+
+  onServer('a queue that nobody crosses → 0, also with --possible', async (broken) => {
+    const [one, two] = [await broken.open({ label: 'one' }), await broken.open({ label: 'two' })]
+    await one.lock('a').acquire()
+    two
+      .lock('a')
+      .acquire()
+      .catch(() => undefined)
+    await broken.until(async () => (await holdfast(['tree'], { url: broken.server.url })).out !== '')
+    const { code, out } = await holdfast(['tree', '--possible'], { url: broken.server.url })
+    assert.deepEqual([code, /deadlock/i.test(out)], [0, false])
   })
 
   onServer('a user who may only look is enough', async (broken) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
+import type { Client } from 'holdfast'
 import { onServer } from '../../support/server.js'
 
 const run = promisify(execFile)
@@ -17,9 +18,16 @@ const shown = async (text: string, port: string): Promise<string> => {
   return stdout
 }
 
+/** The example, with this owner. */
+const from = (text: string, owner: string): string => {
+  const lines = text.replace(/^owner='.*'$/m, `owner='${owner}'`)
+  assert.notEqual(lines, text)
+  return lines
+}
+
 onServer(
   'docs/operations.md: its examples show the lock holder and the waiter, and free the lock',
-  async ({ server, open, until }) => {
+  async ({ server, open, until, redis }) => {
     const { port } = new URL(server.url)
     const [holder, waiting] = [await open({ label: 'worker-7', watchdog: 3000 }), await open({ label: 'worker-8' })]
     const hold = await holder.lock('invoice:7').acquire()
@@ -44,14 +52,58 @@ onServer(
     const told = (): Promise<string> => shown(`client=${waiting.id}\n${waits}`, port)
     await until(async () => /"l":"invoice:7".*"h":\[\["order:9",\d+\]\]/.test(await told()))
 
+    await redis.persist('invoice:7')
+    await until(async () => (await redis.pttl('invoice:7')) > 0, 3000)
+    const [find = ''] = blocks('sh find')
+    assert.deepEqual((await shown(find, port)).split('\n'), ['holdfast_line:{invoice:7}', ''])
+    const [holds = ''] = blocks('sh holds')
+    await until(async () => {
+      const said = await shown(holds, port)
+      return (
+        said.includes(`${holder.id} {"label":"worker-7","lease":3000}\n`) &&
+        /^lock invoice:7\t\{"h":\[/m.test(said) &&
+        /^lock invoice:7\t\{"w":\[/m.test(said) &&
+        /^lock order:9\t\{"h":\[/m.test(said)
+      )
+    })
+
     const [force = ''] = blocks('sh force')
+    assert.match(await shown(force, port), /^0\n/, 'another owner holds it')
+    assert.ok(!hold.signal.aborted)
+    assert.match(await shown(from(force, owner), port), /^1\n/)
     const freed = performance.now()
-    assert.match(await shown(force, port), /^1\n/)
     await next
     assert.ok(performance.now() - freed < 2500, 'the first of the line has it within about a second')
     await until(() => hold.signal.aborted, 3000)
   },
 )
+
+for (const [mark, kind, take] of [
+  ['fair', 'a fair lock', (client: Client) => client.fairLock('invoice:7')],
+  ['rw', 'a read-write lock that is written', (client: Client) => client.readWriteLock('invoice:7').write],
+  ['rw', 'a read-write lock that is read', (client: Client) => client.readWriteLock('invoice:7').read],
+] as const) {
+  onServer(
+    `docs/operations.md: ${kind} is freed from its owner, and from no other`,
+    async ({ server, open, until, redis }) => {
+      const { port } = new URL(server.url)
+      const [one, two] = [await open({ watchdog: 3000 }), await open()]
+      const hold = await take(one).acquire()
+      const waits = mark === 'rw' ? two.readWriteLock('invoice:7').write : two.fairLock('invoice:7')
+      const next = waits.acquire()
+      await until(async () => (await waits.inspect()).waiting.length === 1)
+      const [text = ''] = blocks(`sh ${mark}`)
+      const [owner = ''] = (await redis.hkeys('invoice:7')).filter((field) => field !== 'mode')
+      assert.match(await shown(text, port), /^0\n/)
+      assert.ok(!hold.signal.aborted)
+      assert.match(await shown(from(text, owner), port), /^1\n/)
+      const freed = performance.now()
+      await next
+      assert.ok(performance.now() - freed < 5000)
+      await until(() => hold.signal.aborted, 5000)
+    },
+  )
+}
 
 onServer('docs/operations.md: permits that nobody has any more are added', async ({ server, open }) => {
   const { port } = new URL(server.url)
