@@ -24,7 +24,7 @@ export const DEADLOCKS: Family = {
   strangers: false,
   told: true,
   calmFrom: 3000,
-  every: 4,
+  every: 8,
   program: deadlockProgram,
   watch: (...seen) => new UnitWatch(...seen),
 }
