@@ -60,7 +60,14 @@ export { JavaValue } from './codecs/java-value.js'
 export type { ClientOptions } from './config/client-options.js'
 export type { RetryOptions } from './config/retry-option.js'
 export { connect } from './connect.js'
-export type { DeadlockMessage, DiagnosticEvent, DiagnosticMessage } from './core/client/lock-events.js'
+export type {
+  DeadlockMessage,
+  DiagnosticEvent,
+  DiagnosticFailure,
+  DiagnosticMessage,
+  DiagnosticTrace,
+} from './core/client/diagnostic-channels.js'
+export type { HoldEnd } from './core/hold/tenure-hold.js'
 export type { TlsOptions } from './engine/endpoint.js'
 export {
   AcquireTimeoutError,

@@ -8,6 +8,12 @@ import type { LeaseTerms } from './lease-terms.js'
 import { marginOf } from './margin.js'
 import { quoted } from '../../plain-text.js'
 
+/**
+ * How a hold ended. `released`: by its holder, or because the client was closed. `lost`: its lease ended. `forced`: the server had it no more: it was
+ * released by force, or its key was deleted. `detached`: another process may adopt it.
+ */
+export type HoldEnd = 'released' | 'lost' | 'forced' | 'detached'
+
 /** The tenure of which a hold is one level. */
 export interface HoldHost {
   readonly name: string
@@ -37,6 +43,8 @@ export class TenureHold implements Hold {
   readonly terms: LeaseTerms
   #end: 'released' | 'lost' | 'detached' | undefined
   #reason: Error | undefined
+  /** Set if somebody listens for its end. */
+  #ended: ((how: HoldEnd) => void) | undefined
   /** Created on first use: most callers never use the signal. */
   #controller: ScopedAbort | undefined
   #released: Promise<boolean> | undefined
@@ -79,6 +87,11 @@ export class TenureHold implements Hold {
   /** Of a fenced lock: the newest token, whichever level brought it. */
   get token(): bigint | undefined {
     return this.#tenure.token
+  }
+
+  /** The name under which the server has it. */
+  get wire(): string {
+    return this.#tenure.wire
   }
 
   get tenure(): HoldHost {
@@ -150,7 +163,7 @@ export class TenureHold implements Hold {
   #release(): Promise<boolean> {
     const state = this.state
     if (state !== 'held' && state !== 'uncertain') return NOT_OURS
-    this.#end = 'released'
+    this.#ends('released')
     return this.#tenure.leave(this)
   }
 
@@ -173,9 +186,20 @@ export class TenureHold implements Hold {
   /** Called by the tenure when this hold is over. A reason fires the signal. */
   end(how: 'released' | 'lost' | 'detached', reason?: Error): void {
     if (this.#end !== undefined) return
-    this.#end = how
     this.#reason = reason
+    this.#ends(how)
     if (reason !== undefined) this.#controller?.abort(reason)
+  }
+
+  /** `ended` is called once, when the hold is over. */
+  observe(ended: (how: HoldEnd) => void): void {
+    this.#ended = ended
+    if (this.#end !== undefined) this.#ends(this.#end)
+  }
+
+  #ends(how: 'released' | 'lost' | 'detached'): void {
+    this.#end = how
+    this.#ended?.(how === 'lost' && this.taken ? 'forced' : how)
   }
 
   /** Why the hold cannot be extended or detached: it was lost, or another call has ended it in the meantime. */

@@ -1,5 +1,5 @@
 import { NotInitializedError } from '../../errors.js'
-import type { Reported } from '../client/lock-events.js'
+import type { Reported } from '../client/observed-call.js'
 import type { Patience } from '../waiting/wait-limits.js'
 import type { Waiter } from '../waiting/waiter.js'
 

@@ -3,6 +3,7 @@ import type { Clock, Timer } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { ScopedAbort, type Scoped } from '../../base/scope.js'
+import type { HoldEnd } from '../../core/hold/tenure-hold.js'
 import type { UsedHold } from '../../core/hold/using.js'
 import {
   ClosedError,
@@ -57,6 +58,8 @@ export class SeveralHolds implements MultiHold, UsedHold {
   #end: 'released' | 'lost' | undefined
   #closed: ClosedError | undefined
   #released: Promise<boolean> | undefined
+  /** Set if somebody listens for its end. */
+  #ended: ((how: HoldEnd) => void) | undefined
   /** If clocks may differ, the signal fires before the members' own signals. */
   #watch: Timer | undefined
 
@@ -123,12 +126,23 @@ export class SeveralHolds implements MultiHold, UsedHold {
 
   #over(why: string): void {
     if (this.#end !== undefined) return
-    this.#end = this.#closed === undefined ? 'lost' : 'released'
+    this.#ends(this.#closed === undefined ? 'lost' : 'released')
     this.#watch?.cancel()
     const [first, ...others] = this.#failures
     const cause = others.length > 0 ? new MembersError(this.name, this.#failures) : first?.error
     this.#controller.abort(this.#closed ?? new LockLostError(this.name, why, { cause }))
     this.#runtime.background.track(this.#runtime.background.pause(MARGIN).then(() => this.release()))
+  }
+
+  /** `ended` is called once, when the hold is over. */
+  observe(ended: (how: HoldEnd) => void): void {
+    this.#ended = ended
+    if (this.#end !== undefined) this.#ends(this.#end)
+  }
+
+  #ends(how: 'released' | 'lost'): void {
+    this.#end = how
+    this.#ended?.(how === 'lost' && this.taken ? 'forced' : how)
   }
 
   #arm(): void {
@@ -217,7 +231,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
 
   async #release(): Promise<boolean> {
     const live = this.#live
-    this.#end ??= 'released'
+    if (this.#end === undefined) this.#ends('released')
     this.#watch?.cancel()
     const releases = this.members.map(async (member) => member.release())
     const { needed } = this.#parts

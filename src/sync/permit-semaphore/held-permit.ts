@@ -2,7 +2,7 @@ import type { Moment } from '../../base/clock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { RETRY_TIME } from '../../core/server/retry.js'
-import type { TenureHold } from '../../core/hold/tenure-hold.js'
+import type { HoldEnd, TenureHold } from '../../core/hold/tenure-hold.js'
 import { type TenureHost, Tenure } from '../../core/hold/tenure.js'
 import type { LeaseTerms } from '../../core/hold/lease-terms.js'
 import type { HeldProtocol } from '../../core/protocol/lock-protocol.js'
@@ -55,10 +55,7 @@ class PermitHost implements TenureHost {
 
   giveBack(tenure: Tenure): Promise<boolean> {
     this.#ended()
-    const released = this.#release(tenure.lostAt).then((done) => {
-      this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
-      return done === true
-    })
+    const released = this.#release(tenure.lostAt).then((done) => done === true)
     return this.runtime.releases.within(released, false)
   }
 
@@ -129,6 +126,10 @@ export class HeldPermit implements Permit {
   /** The hold of a lock. The simulator asks it for more than callers may. */
   get hold(): TenureHold {
     return this.#hold
+  }
+
+  observe(ended: (how: HoldEnd) => void): void {
+    this.#hold.observe(ended)
   }
 
   get state(): Permit['state'] {
