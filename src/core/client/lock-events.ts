@@ -52,12 +52,7 @@ export class LockEvents implements CallReporter {
   // Each method first checks for subscribers, and builds a message only if there are any.
 
   /** Runs a call, and tells what happens to it, if somebody listens. Undefined: it got nothing. `permits`: how many it wants. */
-  call<T>(
-    lock: Reported,
-    request: ObservableCall,
-    run: () => Promise<T>,
-    permits?: number,
-  ): Promise<T> {
+  call<T>(lock: Reported, request: ObservableCall, run: () => Promise<T>, permits?: number): Promise<T> {
     if (whole === undefined && !callsHeard()) return run()
     return this.#observe(lock, request, run, permits)
   }

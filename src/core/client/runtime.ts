@@ -223,11 +223,7 @@ export class Runtime {
   }
 
   /** What was granted, if anything. Without an answer, it is not known whether there is something to be had: so this rejects. */
-  async tried<G>(
-    request: Tried,
-    name: string,
-    asked: Promise<G | undefined>,
-  ): Promise<G | undefined> {
+  async tried<G>(request: Tried, name: string, asked: Promise<G | undefined>): Promise<G | undefined> {
     const granted = await asked
     const away = granted === undefined ? this.blame(request, name) : undefined
     if (away !== undefined) throw away

@@ -137,32 +137,34 @@ void describe('diagnostics', { concurrency: true }, () => {
         }),
       )
 
-      scenario('a try that is not had, a time limit, an abort → acquire and wait, and an end that says why, with no grant', (w) =>
-        listening(async (told, only) => {
-          const [holder, client] = [await w.connect(), await w.connect()]
-          const hold = await w.run(holder.lock(w.id).acquire())
-          only(client)
-          const lock = client.lock(w.id)
-          assert.equal(await w.run(lock.tryAcquire()), undefined)
-          assert.equal(messagesOf(told, 'end')[0]?.outcome, 'refused')
-          assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `end ${w.id}`])
-          assert.equal(await w.run(lock.tryAcquire({ wait: 300 })), undefined)
-          const [late] = messagesOf(told, 'end')
-          assert.equal(late?.outcome, 'timeout')
-          assert.ok((late.elapsed ?? 0) >= 299 && (late.elapsed ?? Infinity) <= 300 + w.slack)
-          assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `wait ${w.id}`, `end ${w.id}`])
-          const abort = new AbortController()
-          const waiting = rejection(lock.acquire({ signal: abort.signal }))
-          await w.pass(300)
-          abort.abort()
-          await w.run(waiting)
-          const [aborted] = messagesOf(told, 'end')
-          assert.deepEqual([aborted?.outcome, aborted?.error], ['aborted', abort.signal.reason])
-          assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `wait ${w.id}`, `end ${w.id}`])
-          await w.run(hold.release())
-          await w.pass(300)
-          assert.deepEqual(told, [])
-        }),
+      scenario(
+        'a try that is not had, a time limit, an abort → acquire and wait, and an end that says why, with no grant',
+        (w) =>
+          listening(async (told, only) => {
+            const [holder, client] = [await w.connect(), await w.connect()]
+            const hold = await w.run(holder.lock(w.id).acquire())
+            only(client)
+            const lock = client.lock(w.id)
+            assert.equal(await w.run(lock.tryAcquire()), undefined)
+            assert.equal(messagesOf(told, 'end')[0]?.outcome, 'refused')
+            assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `end ${w.id}`])
+            assert.equal(await w.run(lock.tryAcquire({ wait: 300 })), undefined)
+            const [late] = messagesOf(told, 'end')
+            assert.equal(late?.outcome, 'timeout')
+            assert.ok((late.elapsed ?? 0) >= 299 && (late.elapsed ?? Infinity) <= 300 + w.slack)
+            assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `wait ${w.id}`, `end ${w.id}`])
+            const abort = new AbortController()
+            const waiting = rejection(lock.acquire({ signal: abort.signal }))
+            await w.pass(300)
+            abort.abort()
+            await w.run(waiting)
+            const [aborted] = messagesOf(told, 'end')
+            assert.deepEqual([aborted?.outcome, aborted?.error], ['aborted', abort.signal.reason])
+            assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `wait ${w.id}`, `end ${w.id}`])
+            await w.run(hold.release())
+            await w.pass(300)
+            assert.deepEqual(told, [])
+          }),
       )
 
       scenario('arguments that are refused, a signal aborted before → nothing is told', (w) =>
@@ -272,27 +274,30 @@ void describe('diagnostics with nobody listening', () => {
   assert.ok(engine !== undefined)
   const scenario = scenarios(engine)
 
-  scenario('nobody listens → a call is run as it is, and a message is built only for a channel that has listeners', async () => {
-    let asked = 0
-    const clock = { ...systemClock, monotonic: () => ++asked }
-    const teller = new LockEvents(clock, new Emitter((error) => assert.fail(String(error))), '')
-    const lock = { name: '', kind: { name: '' } }
-    const request: { wait: number; call?: CallWatch } = { wait: 0 }
-    const answer = Promise.resolve('granted')
-    assert.equal(
-      teller.call(lock, request, () => answer),
-      answer,
-    )
-    assert.deepEqual([request, asked, teller.nextNumber()], [{ wait: 0 }, 0, 1])
-    const told: unknown[] = []
-    const listener = (message: unknown): void => void told.push(message)
-    subscribe('holdfast:grant', listener)
-    try {
-      await teller.call(lock, request, () => answer)
-    } finally {
-      unsubscribe('holdfast:grant', listener)
-    }
-    assert.equal(told.length, 1)
-    assert.ok(request.call !== undefined)
-  })
+  scenario(
+    'nobody listens → a call is run as it is, and a message is built only for a channel that has listeners',
+    async () => {
+      let asked = 0
+      const clock = { ...systemClock, monotonic: () => ++asked }
+      const teller = new LockEvents(clock, new Emitter((error) => assert.fail(String(error))), '')
+      const lock = { name: '', kind: { name: '' } }
+      const request: { wait: number; call?: CallWatch } = { wait: 0 }
+      const answer = Promise.resolve('granted')
+      assert.equal(
+        teller.call(lock, request, () => answer),
+        answer,
+      )
+      assert.deepEqual([request, asked, teller.nextNumber()], [{ wait: 0 }, 0, 1])
+      const told: unknown[] = []
+      const listener = (message: unknown): void => void told.push(message)
+      subscribe('holdfast:grant', listener)
+      try {
+        await teller.call(lock, request, () => answer)
+      } finally {
+        unsubscribe('holdfast:grant', listener)
+      }
+      assert.equal(told.length, 1)
+      assert.ok(request.call !== undefined)
+    },
+  )
 })
