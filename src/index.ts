@@ -3,7 +3,7 @@ export type { Codec, CodecName } from './api/codec.js'
 export type { Deadlock, DeadlockedCall, Deadlocks } from './api/deadlock.js'
 export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './api/election.js'
 export type { Flight, FlightOptions, FlightResult, FlightRun, FlightRunOptions, FlightState } from './api/flight.js'
-export type { FencedHold, Hold, HoldState, MultiHold, Owner } from './api/hold.js'
+export type { FencedHold, Hold, HoldEnd, HoldState, MultiHold, Owner } from './api/hold.js'
 export type { Kept } from './api/kept.js'
 export type { CountDownLatch } from './api/latch.js'
 export type {
@@ -66,8 +66,7 @@ export type {
   DiagnosticFailure,
   DiagnosticMessage,
   DiagnosticTrace,
-} from './core/client/diagnostic-channels.js'
-export type { HoldEnd } from './core/hold/tenure-hold.js'
+} from './api/diagnostics.js'
 export type { TlsOptions } from './engine/endpoint.js'
 export {
   AcquireTimeoutError,

@@ -3,14 +3,8 @@ import type { Deadlock } from '../../api/deadlock.js'
 import type { ClientEvents, ClientListener } from '../../api/monitoring.js'
 import type { Clock } from '../../base/clock.js'
 import type { Emitter } from '../../base/emitter.js'
-import {
-  callsHeard,
-  channels,
-  deadlocks,
-  type DeadlockMessage,
-  type DiagnosticMessage,
-  traces,
-} from './diagnostic-channels.js'
+import type { DeadlockMessage, DiagnosticMessage } from '../../api/diagnostics.js'
+import { callsHeard, channels, deadlocks, traces } from './diagnostic-channels.js'
 import { type CallReporter, type CallWatch, type ObservableCall, ObservedCall, type Reported } from './observed-call.js'
 
 /** An event without data calls its listeners without an argument, so they receive `undefined`. */

@@ -2,8 +2,9 @@ import { AcquireTimeoutError, BusyError, DeadlockError } from '../../errors.js'
 import { abortOf } from '../../base/abort.js'
 import { here } from '../../base/scope.js'
 import type { Clock } from '../../base/clock.js'
-import type { HoldEnd } from '../hold/tenure-hold.js'
-import { channels, type DiagnosticFailure, type DiagnosticMessage } from './diagnostic-channels.js'
+import type { DiagnosticFailure, DiagnosticMessage } from '../../api/diagnostics.js'
+import type { HoldEnd } from '../../api/hold.js'
+import { channels } from './diagnostic-channels.js'
 
 /** The lock that an event is about. */
 export interface Reported {

@@ -1,18 +1,12 @@
 import { ClosedError, LockLostError, NotOwnerError } from '../../errors.js'
 import { checkLease } from '../../check-options.js'
-import type { Hold, HoldState } from '../../api/hold.js'
+import type { Hold, HoldEnd, HoldState } from '../../api/hold.js'
 import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { ScopedAbort } from '../../base/scope.js'
 import type { LeaseTerms } from './lease-terms.js'
 import { marginOf } from './margin.js'
 import { quoted } from '../../plain-text.js'
-
-/**
- * How a hold ended. `released`: by its holder, or because the client was closed. `lost`: its lease ended. `forced`: the server had it no more: it was
- * released by force, or its key was deleted. `detached`: another process may adopt it.
- */
-export type HoldEnd = 'released' | 'lost' | 'forced' | 'detached'
 
 /** The tenure of which a hold is one level. */
 export interface HoldHost {

@@ -3,7 +3,6 @@ import type { Clock, Timer } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { ScopedAbort, type Scoped } from '../../base/scope.js'
-import type { HoldEnd } from '../../core/hold/tenure-hold.js'
 import type { UsedHold } from '../../core/hold/using.js'
 import {
   ClosedError,
@@ -14,7 +13,7 @@ import {
   NotOwnerError,
 } from '../../errors.js'
 import { checkLease } from '../../check-options.js'
-import type { Hold, HoldState, MultiHold } from '../../api/hold.js'
+import type { Hold, HoldEnd, HoldState, MultiHold } from '../../api/hold.js'
 import { decisive, enough, outcomes } from './member-outcomes.js'
 import { quoted } from '../../plain-text.js'
 
@@ -151,7 +150,8 @@ export class SeveralHolds implements MultiHold, UsedHold {
       () => {
         if (this.#live) this.#arm()
       },
-      this.remaining(),
+      // What is left may be a fraction that the clock cannot tell from nothing.
+      Math.ceil(this.remaining()),
       { background: true },
     )
   }
