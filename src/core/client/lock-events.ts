@@ -11,7 +11,7 @@ import { type CallReporter, type CallWatch, type ObservableCall, ObservedCall, t
 export const told = <E extends keyof ClientEvents>(listener: ClientListener<E>) =>
   listener as unknown as (...args: ClientEvents[E]) => void
 
-/** Set while a lock of locks starts a call of one of its members: that is told as part of the whole. */
+/** Set while a lock of locks starts a call of one of its members: that is a part of the whole. */
 let whole: CallWatch | undefined
 const NOT_OBSERVED: CallWatch = { waits: () => undefined, passedOn: () => undefined }
 

@@ -222,7 +222,7 @@ export class Runtime {
     throw new AcquireTimeoutError(name, request.wait, request.trouble)
   }
 
-  /** What was granted, if anything. Without an answer, it is not known whether there is something to be had: so this rejects. */
+  /** What was granted, if anything. Without an answer, it is not known whether something is available: so this rejects. */
   async tried<G>(request: Tried, name: string, asked: Promise<G | undefined>): Promise<G | undefined> {
     const granted = await asked
     const away = granted === undefined ? this.blame(request, name) : undefined

@@ -198,7 +198,7 @@ void describe('diagnostics', { concurrency: true }, () => {
 
       scenario('a hold lost by force → lost once, with the error of the signal, and one release that says so', (w) =>
         listening(async (told, only) => {
-          const [client, other] = [await w.connect({ watchdog: 1500 }), await w.connect()]
+          const [client, other] = [await w.connect({ watchdog: 9000 }), await w.connect()]
           only(client)
           const hold: Hold = await w.run(client.lock(w.id).acquire())
           const { signal } = hold
