@@ -42,7 +42,7 @@ export interface CallReporter {
   nextNumber(): number
 }
 
-type Told = Partial<Omit<DiagnosticMessage, 'client' | 'kind' | 'name' | 'id'>>
+type Told = Partial<Omit<DiagnosticMessage, 'client' | 'kind' | 'name' | 'id' | 'error'>> & { readonly error?: unknown }
 
 const holdsIn = (granted: unknown): ObservableHold[] =>
   (Array.isArray(granted) ? (granted as readonly unknown[]) : [granted]).filter(
@@ -85,7 +85,7 @@ export class ObservedCall implements CallWatch {
     try {
       granted = await step()
     } catch (error) {
-      this.#failed(failureOf(error, call), { error: error as Error })
+      this.#failed(failureOf(error, call), { error })
       throw error
     }
     if (granted === undefined) this.#failed(call.wait === 0 ? 'refused' : 'timeout')
@@ -140,7 +140,7 @@ export class ObservedCall implements CallWatch {
 
   #tell(event: 'acquire' | 'wait' | 'grant' | 'end' | 'release', told?: Told): void {
     if (!channels[event].hasSubscribers) return
-    const message: DiagnosticMessage = { ...this.#about, ...told }
+    const message = { ...this.#about, ...told }
     this.#inContext?.(() => channels[event].publish(message))
   }
 }

@@ -481,7 +481,7 @@ for (let seed = 1; seed <= PROGRAMS; seed++) {
   )
 }
 
-void after(() => {
+after(() => {
   for (const what of ['end timeout', 'end aborted', 'end refused', 'end error', 'release lost', 'release forced'])
     assert.ok((seen.get(what) ?? 0) > 0, `${what} never came: ${JSON.stringify([...seen])}`)
   const of = (what: string): number => seen.get(what) ?? 0
