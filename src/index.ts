@@ -3,7 +3,7 @@ export type { Codec, CodecName } from './api/codec.js'
 export type { Deadlock, DeadlockedCall, Deadlocks } from './api/deadlock.js'
 export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './api/election.js'
 export type { Flight, FlightOptions, FlightResult, FlightRun, FlightRunOptions, FlightState } from './api/flight.js'
-export type { FencedHold, Hold, HoldState, MultiHold, Owner } from './api/hold.js'
+export type { FencedHold, Hold, HoldEnd, HoldState, MultiHold, Owner } from './api/hold.js'
 export type { Kept } from './api/kept.js'
 export type { CountDownLatch } from './api/latch.js'
 export type {
@@ -61,7 +61,13 @@ export { JavaValue } from './codecs/java-value.js'
 export type { ClientOptions } from './config/client-options.js'
 export type { RetryOptions } from './config/retry-option.js'
 export { connect } from './connect.js'
-export type { DeadlockMessage, DiagnosticEvent, DiagnosticMessage } from './core/client/lock-events.js'
+export type {
+  DeadlockMessage,
+  DiagnosticEvent,
+  DiagnosticFailure,
+  DiagnosticMessage,
+  DiagnosticTrace,
+} from './api/diagnostics.js'
 export type { TlsOptions } from './engine/endpoint.js'
 export {
   AcquireTimeoutError,

@@ -9,6 +9,12 @@ export interface Owner {
 /** `uncertain`: a renewal failed or is overdue, but the signal has not fired yet. `lost`: for good. */
 export type HoldState = 'held' | 'uncertain' | 'lost' | 'released' | 'detached'
 
+/**
+ * How a hold ended. `released`: by its holder, or because the client was closed. `lost`: its lease ended. `forced`: the server had it no more: it was
+ * released by force, or its key was deleted. `detached`: another process may adopt it.
+ */
+export type HoldEnd = 'released' | 'lost' | 'forced' | 'detached'
+
 /** A lock that you acquired, until it is released or lost. `await using` releases it. */
 export interface Hold extends AsyncDisposable {
   /** The name of the lock. */

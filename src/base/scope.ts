@@ -29,6 +29,9 @@ const root = AsyncLocalStorage.snapshot()
  */
 export const outside = <T>(step: () => T): T => root(step)
 
+/** Runs steps in the scope in which this is called, ours and the caller's. */
+export const here = (): (<T>(step: () => T) => T) => AsyncLocalStorage.snapshot()
+
 /** Binds a listener to the scope in which it was registered, wherever it is called from. */
 export const inScope = <L extends (...args: never[]) => unknown>(listener: L): L => AsyncLocalStorage.bind<L>(listener)
 

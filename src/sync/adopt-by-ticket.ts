@@ -27,7 +27,10 @@ export const adoptHold = async (home: AdoptHome, ticket: string): Promise<Hold> 
     kind = keyedLock(keys, encodeKey)
   }
   const gate = gates.at(kind, name, runtime.keyOf(name))
-  const hold = await gate.adopt(wire, new UnitOfWork(), watched ? runtime.watched : { lease, watched })
-  if (hold !== undefined) return hold
-  throw new LockLostError(name, GONE)
+  const adopt = async (): Promise<Hold> => {
+    const hold = await gate.adopt(wire, new UnitOfWork(), watched ? runtime.watched : { lease, watched })
+    if (hold !== undefined) return hold
+    throw new LockLostError(name, GONE)
+  }
+  return runtime.lockEvents.call({ name, kind }, { wait: Infinity }, adopt)
 }

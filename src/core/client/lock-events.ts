@@ -1,86 +1,74 @@
-import { channel } from 'node:diagnostics_channel'
 import type { LockLostError } from '../../errors.js'
 import type { Deadlock } from '../../api/deadlock.js'
 import type { ClientEvents, ClientListener } from '../../api/monitoring.js'
 import type { Clock } from '../../base/clock.js'
 import type { Emitter } from '../../base/emitter.js'
-
-/** The message on `holdfast:<event>` of node:diagnostics_channel: enough to measure waits and holds from outside. */
-export interface DiagnosticMessage {
-  /** The client's id. */
-  readonly client: string
-  /** `lock`, `nonReentrantLock`… */
-  readonly kind: string
-  /** The name of the lock. */
-  readonly name: string
-  /** The owner's wire name. Missing before the grant, and if the server knows no owner. Keep it as secret as that of a `HolderState`. */
-  readonly owner?: string
-  /** `grant`: ms from the call to the hold. `release`: ms since this process learned of the grant. */
-  readonly elapsed?: number
-  /** `grant`: the hold was passed on within the process, without the server. */
-  readonly local?: boolean
-  /** `lost`: the reason. */
-  readonly error?: Error
-}
-
-/**
- * `acquire`: a call starts. `wait`: the call could not acquire at once. `grant`: the call acquired. `renew`: the server gave a
- * full lease. `lost`, `release`: how the hold ended.
- */
-export type DiagnosticEvent = 'acquire' | 'wait' | 'grant' | 'renew' | 'lost' | 'release'
-
-/** The message on `holdfast:deadlock`. */
-export interface DeadlockMessage extends Deadlock {
-  /** The id of the client that found it. */
-  readonly client: string
-}
+import type { DeadlockMessage, DiagnosticMessage } from '../../api/diagnostics.js'
+import { callsHeard, channels, deadlocks, traces } from './diagnostic-channels.js'
+import { type CallReporter, type CallWatch, type ObservableCall, ObservedCall, type Reported } from './observed-call.js'
 
 /** An event without data calls its listeners without an argument, so they receive `undefined`. */
 export const told = <E extends keyof ClientEvents>(listener: ClientListener<E>) =>
   listener as unknown as (...args: ClientEvents[E]) => void
 
-const deadlocks = channel('holdfast:deadlock')
-const channels = {
-  acquire: channel('holdfast:acquire'),
-  wait: channel('holdfast:wait'),
-  grant: channel('holdfast:grant'),
-  renew: channel('holdfast:renew'),
-  lost: channel('holdfast:lost'),
-  release: channel('holdfast:release'),
-}
+/** Set while a lock of locks starts a call of one of its members: that is a part of the whole. */
+let whole: CallWatch | undefined
+const NOT_OBSERVED: CallWatch = { waits: () => undefined, passedOn: () => undefined }
 
-/** The lock that an event is about. */
-export interface Reported {
-  readonly name: string
-  readonly kind: { readonly name: string }
+/** Starts a call that is a part of this one, and is not told by itself. */
+export const asPartOf = <T>({ call }: Pick<ObservableCall, 'call'>, start: () => Promise<T>): Promise<T> => {
+  const outer = whole
+  whole = call === undefined ? NOT_OBSERVED : { ...NOT_OBSERVED, waits: () => call.waits() }
+  try {
+    return start()
+  } finally {
+    whole = outer
+  }
 }
 
 /** Reports what happens to a client's locks, to the client's listeners and on the diagnostics channels. */
-export class LockEvents {
-  readonly #clock: Clock
+export class LockEvents implements CallReporter {
+  readonly clock: Clock
+  readonly client: string
   readonly #events: Emitter<ClientEvents>
-  readonly #client: string
+  #number = 0
 
   constructor(clock: Clock, events: Emitter<ClientEvents>, client: string) {
-    this.#clock = clock
+    this.clock = clock
+    this.client = client
     this.#events = events
-    this.#client = client
+  }
+
+  nextNumber(): number {
+    return ++this.#number
   }
 
   // Each method first checks for subscribers, and builds a message only if there are any.
 
-  asked(lock: Reported): void {
-    if (channels.acquire.hasSubscribers) this.#tell('acquire', lock)
+  /** Runs a call, and tells what happens to it, if somebody listens. Undefined: it got nothing. `permits`: how many it wants. */
+  call<T>(lock: Reported, request: ObservableCall, run: () => Promise<T>, permits?: number): Promise<T> {
+    if (whole === undefined && !callsHeard()) return run()
+    return this.#observe(lock, request, run, permits)
   }
 
-  waits(lock: Reported): void {
-    if (channels.wait.hasSubscribers) this.#tell('wait', lock)
+  #observe<T>(lock: Reported, request: ObservableCall, run: () => Promise<T>, permits?: number): Promise<T> {
+    request.call = whole
+    if (whole !== undefined) return run()
+    const call = new ObservedCall(this, lock, permits)
+    request.call = call
+    const observed = (): Promise<T> => call.run(request, run) as Promise<T>
+    return traces.acquire.hasSubscribers ? traces.acquire.tracePromise(observed, call.trace) : observed()
   }
 
-  /** `since`: when the call started. `local`: granted without the server. */
-  granted(lock: Reported, owner: string | undefined, since: number, local: boolean): void {
-    if (!channels.grant.hasSubscribers) return
-    this.#tell('grant', lock, { ...(owner !== undefined && { owner }), elapsed: this.#elapsed(since), local })
+  /** Runs a `using`, from the call to the release. */
+  using<T>({ kind, name }: Reported, run: () => Promise<T>): Promise<T> {
+    if (!traces.using.hasSubscribers) return run()
+    return traces.using.tracePromise(run, { client: this.client, kind: kind.name, name })
+  }
+
+  /** Permits of a semaphore were released, by whichever call they were acquired. */
+  returned(lock: Reported, permits: number): void {
+    if (channels.release.hasSubscribers) this.#tell('release', lock, { permits, outcome: 'released' })
   }
 
   renewed(lock: Reported, owner: string): void {
@@ -98,20 +86,11 @@ export class LockEvents {
 
   deadlocked(deadlock: Deadlock): void {
     this.#events.emit('deadlock', deadlock)
-    if (deadlocks.hasSubscribers) deadlocks.publish({ client: this.#client, ...deadlock } satisfies DeadlockMessage)
+    if (deadlocks.hasSubscribers) deadlocks.publish({ client: this.client, ...deadlock } satisfies DeadlockMessage)
   }
 
-  /** `opened`: when this process learned of the grant. */
-  released(lock: Reported, owner: string, opened: number): void {
-    if (channels.release.hasSubscribers) this.#tell('release', lock, { owner, elapsed: this.#elapsed(opened) })
-  }
-
-  #elapsed(since: number): number {
-    return this.#clock.monotonic() - since
-  }
-
-  #tell(event: DiagnosticEvent, { kind, name }: Reported, more?: Partial<DiagnosticMessage>): void {
-    const message: DiagnosticMessage = { client: this.#client, kind: kind.name, name, ...more }
+  #tell(event: 'renew' | 'lost' | 'release', { kind, name }: Reported, more: Partial<DiagnosticMessage>): void {
+    const message: DiagnosticMessage = { client: this.client, kind: kind.name, name, ...more }
     channels[event].publish(message)
   }
 }

@@ -1,4 +1,4 @@
-import { ClosedError, type EngineError } from '../../errors.js'
+import { AcquireTimeoutError, ClosedError, type EngineError } from '../../errors.js'
 import type { Deadlocks } from '../../api/deadlock.js'
 import type { Codec } from '../../api/codec.js'
 import type { JavaCodec } from '../../codecs/java-codec.js'
@@ -39,6 +39,12 @@ export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly mapName: (name: string) => string
   readonly codec: Codec
   readonly javaCodec?: JavaCodec | undefined
+}
+
+/** A call that has a time limit, and the last trouble that it met. */
+interface Tried {
+  readonly wait: number
+  trouble?: unknown
 }
 
 /** What all locks of one client share: the connection, the watchdog, the subscriptions. */
@@ -201,11 +207,27 @@ export class Runtime {
   }
 
   /** Called when a wait timed out. Notes the trouble in the request; returns the error if the server is away now. */
-  blame(request: { readonly wait: number; trouble?: unknown }, name: string): EngineError | undefined {
+  blame(request: Tried, name: string): EngineError | undefined {
     if (request.wait === 0) return undefined
     const away = this.link.away(name)
     request.trouble = away ?? request.trouble ?? this.link.unanswered(0.9 * request.wait, name)
     return away
+  }
+
+  /** What was granted within the wait; otherwise this rejects. */
+  async inTime<G>(request: Tried, name: string, asked: Promise<G | undefined>): Promise<G> {
+    const granted = await asked
+    if (granted !== undefined) return granted
+    this.blame(request, name)
+    throw new AcquireTimeoutError(name, request.wait, request.trouble)
+  }
+
+  /** What was granted, if anything. Without an answer, it is not known whether something is available: so this rejects. */
+  async tried<G>(request: Tried, name: string, asked: Promise<G | undefined>): Promise<G | undefined> {
+    const granted = await asked
+    const away = granted === undefined ? this.blame(request, name) : undefined
+    if (away !== undefined) throw away
+    return granted
   }
 
   /** Whether the client holds anything, or a `using` runs. */

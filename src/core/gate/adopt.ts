@@ -6,7 +6,7 @@ import type { LeaseTerms } from '../hold/lease-terms.js'
 import type { GateHost } from '../waiting/gate-host.js'
 import { limitedStep } from '../waiting/limited-step.js'
 
-type Adopting = Pick<GateHost, 'name' | 'kind' | 'runtime' | 'protocol' | 'nextWire' | 'begin'>
+type Adopting = Pick<GateHost, 'name' | 'runtime' | 'protocol' | 'nextWire' | 'begin'>
 
 /** Takes over the hold that was detached under the wire name `from`, under a new name. Undefined: it no longer exists. */
 export const adopt = async (
@@ -29,7 +29,5 @@ export const adopt = async (
     await limitedStep(undone, { signal: undefined, wait: 1 }, clock, () => Promise.resolve())
     throw error
   }
-  const tenure = gate.begin(wire, terms, sent)
-  runtime.lockEvents.granted(gate, wire, sent.mono, false)
-  return tenure.give(owner)
+  return gate.begin(wire, terms, sent).give(owner)
 }

@@ -54,7 +54,6 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   // ---- acquiring ---------------------------------------------------------------------------------------------------
 
   acquire(request: Request): Promise<TenureHold | undefined> {
-    this.runtime.lockEvents.asked(this)
     if (this.#isAlone(request)) return this.#ask(request)
     // Whatever ends meanwhile, this must stay the gate of the lock until the call is in its queue.
     this.inFlight++
@@ -135,7 +134,6 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     contention.answeredAt = now
     if (this.runtime.closed || !mayPass(tenure, now) || tenure !== this.#tenure) return this.free(tenure)
     if (passesAsItIs(tenure, next.request.terms, now)) {
-      this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
       // When the pass time ends, the watchdog asks whether we still hold the lock: after a release by force, no message tells us.
       if (tenure.passes++ === 0) this.runtime.watchdog.askAt(tenure, tenure.opened + PASS_TIME)
       contention.hand(next, tenure, true)

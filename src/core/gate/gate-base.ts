@@ -148,11 +148,8 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
   async #enter(tenure: Tenure, request: Request): Promise<TenureHold | typeof LATE | undefined> {
     if (!request.reentrant) throw new DeadlockError(this.name, 'its owner already holds it, and it is not reentrant')
     request.signal?.throwIfAborted()
-    const since = this.clock.monotonic()
     const entering = tenure.enter(request.owner, request.terms)
-    const hold = await limitedStep(entering, request, this.clock, async (late) => late?.release())
-    if (hold !== undefined && hold !== LATE) this.runtime.lockEvents.granted(this, tenure.wire, since, false)
-    return hold
+    return limitedStep(entering, request, this.clock, async (late) => late?.release())
   }
 
   /** Other waiting calls of the owner that holds the lock now would wait for themselves: they get a level each. */

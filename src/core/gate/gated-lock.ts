@@ -1,4 +1,4 @@
-import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
+import { DeadlockError } from '../../errors.js'
 import { checkAcquire, checkName, checkOptions, checkOwner, usingArgs } from '../../check-options.js'
 import type { Owner } from '../../api/hold.js'
 import type { AcquireOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
@@ -62,32 +62,34 @@ export class GatedLock implements Lock<TenureHold> {
   acquire(options?: AcquireOptions): Promise<TenureHold> {
     try {
       const request = this.#request(options, Infinity)
-      const asked = this.#ask(request)
-      return request.wait === Infinity ? (asked as Promise<TenureHold>) : this.#inTime(request, asked)
+      return this.runtime.lockEvents.call(this, request, () => this.#acquire(request))
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  async #inTime(request: Request, asked: Promise<TenureHold | undefined>): Promise<TenureHold> {
-    const hold = await asked
-    if (hold !== undefined) return hold
-    this.runtime.blame(request, this.name)
-    throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
+  #acquire(request: Request): Promise<TenureHold> {
+    const asked = this.#ask(request)
+    return request.wait === Infinity ? (asked as Promise<TenureHold>) : this.runtime.inTime(request, this.name, asked)
   }
 
-  async tryAcquire(options?: AcquireOptions): Promise<TenureHold | undefined> {
-    const request = this.#request(options, 0)
-    const hold = await this.#ask(request)
-    // Without an answer, it is not known whether another owner holds the lock: so throw, instead of returning undefined.
-    const away = hold === undefined ? this.runtime.blame(request, this.name) : undefined
-    if (away !== undefined) throw away
-    return hold
+  tryAcquire(options?: AcquireOptions): Promise<TenureHold | undefined> {
+    try {
+      const request = this.#request(options, 0)
+      const tried = () => this.runtime.tried(request, this.name, this.#ask(request))
+      return this.runtime.lockEvents.call(this, request, tried)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   #ask(request: Request): Promise<TenureHold | undefined> {
+    const { owner, explicit, wait, signal } = request
+    if (wait === 0) this.runtime.link.checkUp(this.name)
+    const vain = wait === Infinity ? this.inVain(explicit ? owner : undefined, signal, false) : undefined
+    if (vain !== undefined) throw vain
     // If the client closes, the gate rejects its waiters; a named owner may ask the server outside the queue, and is rejected here.
-    if (!request.explicit) return this.#gate.acquire(request)
+    if (!explicit) return this.#gate.acquire(request)
     return this.runtime.untilClosed(() => this.#gate.acquire(request), this.name)
   }
 
@@ -96,8 +98,10 @@ export class GatedLock implements Lock<TenureHold> {
     second?: (hold: TenureHold) => Promise<T> | T,
   ): Promise<T> {
     const [options, work] = usingArgs<AcquireOptions, (hold: TenureHold) => Promise<T> | T>(first, second)
-    const hold = await this.acquire(options)
-    return whileHeld(this.runtime, hold, () => within(this, hold, async () => work(hold)))
+    return this.runtime.lockEvents.using(this, async () => {
+      const hold = await this.acquire(options)
+      return whileHeld(this.runtime, hold, () => within(this, hold, async () => work(hold)))
+    })
   }
 
   async isLocked(): Promise<boolean> {
@@ -148,10 +152,6 @@ export class GatedLock implements Lock<TenureHold> {
     this.runtime.checkTakes(this.name)
     checked.signal?.throwIfAborted()
     const owner = this.#owner(checked)
-    const limit = checked.wait ?? wait
-    if (limit === 0) this.runtime.link.checkUp(this.name)
-    const vain = limit === Infinity ? this.inVain(owner, checked.signal, false) : undefined
-    if (vain !== undefined) throw vain
     const { lease, renew = false } = checked
     return {
       owner: owner ?? new UnitOfWork(),
@@ -159,7 +159,7 @@ export class GatedLock implements Lock<TenureHold> {
       around: surroundings(),
       reentrant: this.kind.reentrant,
       terms: lease === undefined ? this.runtime.watched : { lease, watched: renew },
-      wait: limit,
+      wait: checked.wait ?? wait,
       signal: checked.signal,
       backoff: this.kind.backoff,
     }

@@ -68,7 +68,6 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
   // ---- acquiring ---------------------------------------------------------------------------------------------------
 
   acquire(request: Request): Promise<TenureHold | undefined> {
-    this.runtime.lockEvents.asked(this)
     return this.staying(() => (request.explicit ? this.#acquire(request) : this.queue(request)))
   }
 
@@ -115,9 +114,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     } finally {
       this.#entering--
     }
-    const tenure = this.begin(wire, terms, sent)
-    this.runtime.lockEvents.granted(this, wire, sent.mono, false)
-    return tenure.give(owner)
+    return this.begin(wire, terms, sent).give(owner)
   }
 
   protected enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {

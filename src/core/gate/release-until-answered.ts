@@ -59,7 +59,6 @@ const answered = (gate: Releasing, tenure: Tenure, answer: number, unanswered: b
   const held = answer !== NOT_HELD
   gate.runtime.background.ended()
   tenure.taken ||= !held && !unanswered
-  gate.runtime.lockEvents.released(gate, tenure.wire, tenure.opened)
   return held || unanswered
 }
 
@@ -71,7 +70,6 @@ const gaveUp = (gate: Releasing, tenure: Tenure, cause: unknown): void => {
   // The hold may outlast its lease: an unanswered step may have extended it, a place in the line has no lease, and the key of
   // a write lasts as long as the reads under it.
   void runtime.undo.acquire(protocol, tenure.wire, tenure.lease, undefined)
-  runtime.lockEvents.released(gate, tenure.wire, tenure.opened)
 }
 
 const notReleased = (name: string, cause: unknown, left: number): EngineError => {

@@ -84,8 +84,7 @@ export class SpinWaiters implements Contest<Waiter> {
 
   /** From now on the call counts as waiting, unless too many calls wait. */
   #admit(waiter: Waiter): void {
-    if (!waiter.queued || waiter.counted || waiter.request.wait === 0) return
-    if (this.#room.admit(waiter, this.#host)) this.#host.runtime.lockEvents.waits(this.#host)
+    if (waiter.queued && waiter.request.wait > 0) this.#room.admit(waiter, this.#host)
   }
 
   // ---- asking ------------------------------------------------------------------------------------------------------
@@ -124,7 +123,6 @@ export class SpinWaiters implements Contest<Waiter> {
   /** Passes the hold of this process to the next waiter here, in one script. 0: the hold was gone, so ask the usual way. */
   async #takeOver({ from, done }: Passing, wire: string, lease: number): Promise<null | 0> {
     const passed = await this.#host.protocol.pass(from.wire, wire, lease)
-    if (passed) this.#host.runtime.lockEvents.released(this.#host, from.wire, from.opened)
     done(passed)
     return passed ? null : 0
   }

@@ -1,6 +1,6 @@
 import { ClosedError, LockLostError, NotOwnerError } from '../../errors.js'
 import { checkLease } from '../../check-options.js'
-import type { Hold, HoldState } from '../../api/hold.js'
+import type { Hold, HoldEnd, HoldState } from '../../api/hold.js'
 import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { ScopedAbort } from '../../base/scope.js'
@@ -37,6 +37,8 @@ export class TenureHold implements Hold {
   readonly terms: LeaseTerms
   #end: 'released' | 'lost' | 'detached' | undefined
   #reason: Error | undefined
+  /** Set if somebody listens for its end. */
+  #ended: ((how: HoldEnd) => void) | undefined
   /** Created on first use: most callers never use the signal. */
   #controller: ScopedAbort | undefined
   #released: Promise<boolean> | undefined
@@ -79,6 +81,11 @@ export class TenureHold implements Hold {
   /** Of a fenced lock: the newest token, whichever level brought it. */
   get token(): bigint | undefined {
     return this.#tenure.token
+  }
+
+  /** The name under which the server has it. */
+  get wire(): string {
+    return this.#tenure.wire
   }
 
   get tenure(): HoldHost {
@@ -150,7 +157,7 @@ export class TenureHold implements Hold {
   #release(): Promise<boolean> {
     const state = this.state
     if (state !== 'held' && state !== 'uncertain') return NOT_OURS
-    this.#end = 'released'
+    this.#ends('released')
     return this.#tenure.leave(this)
   }
 
@@ -173,9 +180,20 @@ export class TenureHold implements Hold {
   /** Called by the tenure when this hold is over. A reason fires the signal. */
   end(how: 'released' | 'lost' | 'detached', reason?: Error): void {
     if (this.#end !== undefined) return
-    this.#end = how
     this.#reason = reason
+    this.#ends(how)
     if (reason !== undefined) this.#controller?.abort(reason)
+  }
+
+  /** `ended` is called once, when the hold is over. */
+  observe(ended: (how: HoldEnd) => void): void {
+    this.#ended = ended
+    if (this.#end !== undefined) this.#ends(this.#end)
+  }
+
+  #ends(how: 'released' | 'lost' | 'detached'): void {
+    this.#end = how
+    this.#ended?.(how === 'lost' && this.taken ? 'forced' : how)
   }
 
   /** Why the hold cannot be extended or detached: it was lost, or another call has ended it in the meantime. */

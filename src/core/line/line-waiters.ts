@@ -49,8 +49,7 @@ export class LineWaiters {
 
   /** From now on the call counts as waiting. False: too many calls wait, or it has stopped waiting. */
   admit(waiter: Waiter): boolean {
-    if (waiter.queued && !waiter.counted && this.room.admit(waiter, this.#host))
-      this.#host.runtime.lockEvents.waits(this.#host)
+    if (waiter.queued) this.room.admit(waiter, this.#host)
     return waiter.queued
   }
 

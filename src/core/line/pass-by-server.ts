@@ -54,7 +54,6 @@ export class PassByServer {
   #passed(from: Tenure, waiter: Waiter, wire: string, sent: Moment): void {
     const { runtime, name } = this.#host
     const { terms } = waiter.request
-    runtime.lockEvents.released(this.#host, from.wire, from.opened)
     const late = isAfterLease(runtime.options.clock, sent, terms.lease)
     const taker = [waiter, ...this.#waiters.room.all()].find((one) => one.queued && alike(one.request.terms, terms))
     if (taker !== undefined && !late && !runtime.closed) {

@@ -50,18 +50,13 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
         resolve(granted)
       }
       const waiter = this.#room.enter(request, settle, reject)
-      this.runtime.lockEvents.asked(this.passage)
       // If the calls here were all served by one another, the loop may still be asleep.
       if (request.wait === 0) this.#loop.wake()
       else if (first === undefined) this.#loop.rouse()
-      else if (first.counted) this.#admit(waiter)
+      else if (first.counted) this.#room.admit(waiter)
       this.#newcomers ||= !waiter.counted
       this.#loop.start()
     })
-  }
-
-  #admit(waiter: Waiter<Q, G>): void {
-    if (!waiter.counted && this.#room.admit(waiter)) this.runtime.lockEvents.waits(this.passage)
   }
 
   /** Resolves when what an answer in progress brings for this waiter has been released. */
@@ -174,7 +169,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
 
   serve(waiter: Waiter<Q, G>, granted: G, local = true): void {
     this.#room.remove(waiter)
-    this.runtime.lockEvents.granted(this.passage, undefined, waiter.since, local)
+    if (local) waiter.request.call?.passedOn()
     waiter.resolve(granted)
   }
 
@@ -204,7 +199,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   refused(): void {
     if (!this.#newcomers) return
     this.#newcomers = false
-    for (const other of this.#room.all()) if (other.request.wait > 0) this.#admit(other)
+    for (const other of this.#room.all()) if (other.request.wait > 0) this.#room.admit(other)
   }
 
   troubled(trouble: unknown): boolean {

@@ -1,4 +1,4 @@
-import type { Reported } from '../client/lock-events.js'
+import type { Reported } from '../client/observed-call.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { LockProtocol } from '../protocol/lock-protocol.js'
 import type { Runtime } from '../client/runtime.js'

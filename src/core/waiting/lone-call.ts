@@ -67,6 +67,5 @@ export class LoneCall {
       return
     }
     this.resolve(this.#host.begin(wire, terms, this.sent).give(owner))
-    runtime.lockEvents.granted(this.#host, wire, this.sent.mono, false)
   }
 }

@@ -5,7 +5,7 @@ import type { Waiter } from './waiter.js'
 
 /** Gives a waiter what it waited for. Other calls of its owner would wait for themselves: they acquire it again. Returns how many. */
 export const serveWaiter = (
-  host: Pick<GateHost, 'name' | 'kind' | 'runtime' | 'enterAll' | 'reconsiderBeside'>,
+  host: Pick<GateHost, 'enterAll' | 'reconsiderBeside'>,
   room: TimedWaiters,
   waiter: Waiter,
   tenure: Tenure,
@@ -13,8 +13,8 @@ export const serveWaiter = (
 ): number => {
   const { owner, explicit } = waiter.request
   room.remove(waiter)
+  if (local) waiter.request.call?.passedOn()
   waiter.resolve(tenure.give(owner))
-  host.runtime.lockEvents.granted(host, tenure.wire, waiter.since, local)
   if (!explicit) return 0
   const others = room.of(owner)
   for (const other of others) room.remove(other)

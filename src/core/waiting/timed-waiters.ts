@@ -73,8 +73,9 @@ export class TimedWaiters<Q extends Patience = Request, G = TenureHold> {
     }
     waiter.counted = true
     if (this.#runtime.waiting++ === 0) this.#runtime.stirred()
-    const { explicit, around } = waiter.request
+    const { explicit, around, call } = waiter.request
     if (lock !== undefined && (explicit === true || around !== undefined)) this.#nests(waiter, lock)
+    call?.waits()
     return true
   }
 

@@ -1,5 +1,6 @@
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Scope } from '../../base/scope.js'
+import type { CallWatch } from '../client/observed-call.js'
 import type { LeaseTerms } from '../hold/lease-terms.js'
 
 /** ms until a waiter asks again after this many refusals; `random` gives numbers from 0 to below 1. */
@@ -15,6 +16,8 @@ export interface Patience {
   readonly needsSetup?: boolean
   /** The last trouble met while waiting. */
   trouble?: unknown
+  /** Set if somebody listens for what happens to the call. */
+  call?: CallWatch | undefined
   /** Only for locks: see `Request`. */
   readonly owner?: UnitOfWork
   readonly explicit?: boolean

@@ -39,10 +39,9 @@ export class Latch extends SharedObject implements CountDownLatch, Passage<Patie
     const { wait = Infinity, signal } = checkWaiting(options, OPTIONS.wait)
     this.checkUsable()
     const request: Patience = { wait, signal }
-    if ((await this.turnstiles.enter(this, request)) === true) return true
-    const away = this.runtime.blame(request, this.name)
-    if (away !== undefined) throw away
-    return false
+    const enter = (): Promise<true | undefined> =>
+      this.runtime.tried(request, this.name, this.turnstiles.enter(this, request))
+    return (await this.runtime.lockEvents.call(this, request, enter)) === true
   }
 
   override async delete(): Promise<boolean> {

@@ -5,6 +5,7 @@ import { abortOf } from '../../base/abort.js'
 import type { Clock } from '../../base/clock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import { enclosing, within } from '../../base/scope.js'
+import { asPartOf } from '../../core/client/lock-events.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { forcedOwner, GatedLock } from '../../core/gate/gated-lock.js'
 import { whileHeld } from '../../core/hold/using.js'
@@ -44,6 +45,8 @@ export abstract class MultiLockBase implements Lock<MultiHold>, Rounds {
     return this.runtime.options.clock
   }
 
+  /** As its client's method is called. */
+  abstract readonly kind: { readonly name: string }
   /** How many members it needs. */
   abstract get needed(): number
   /** How far the servers' clocks may drift apart during a lease, ms. */
@@ -66,6 +69,10 @@ export abstract class MultiLockBase implements Lock<MultiHold>, Rounds {
 
   async acquire(options?: AcquireOptions): Promise<SeveralHolds> {
     const wanted = this.#wanted(options, Infinity)
+    return this.runtime.lockEvents.call(this, wanted, () => this.#acquire(wanted))
+  }
+
+  async #acquire(wanted: Wanted): Promise<SeveralHolds> {
     const had = await inRounds(this, wanted)
     if (had instanceof SeveralHolds) return had
     const { failures } = had
@@ -77,6 +84,10 @@ export abstract class MultiLockBase implements Lock<MultiHold>, Rounds {
 
   async tryAcquire(options?: AcquireOptions): Promise<SeveralHolds | undefined> {
     const wanted = this.#wanted(options, 0)
+    return this.runtime.lockEvents.call(this, wanted, () => this.#try(wanted))
+  }
+
+  async #try(wanted: Wanted): Promise<SeveralHolds | undefined> {
     const had = await inRounds(this, wanted)
     if (had instanceof SeveralHolds) return had
     const { failures, cut } = had
@@ -90,7 +101,10 @@ export abstract class MultiLockBase implements Lock<MultiHold>, Rounds {
     second?: (hold: MultiHold) => Promise<T> | T,
   ): Promise<T> {
     const [options, work] = usingArgs<AcquireOptions, (hold: MultiHold) => Promise<T> | T>(first, second)
-    const hold = await this.acquire(options)
+    return this.runtime.lockEvents.using(this, async () => this.#use(await this.acquire(options), work))
+  }
+
+  #use<T>(hold: SeveralHolds, work: (hold: MultiHold) => Promise<T> | T): Promise<T> {
     // Code inside that acquires a member re-enters it, too.
     const inside = this.members.reduceRight<() => Promise<T>>(
       (inner, member, index) => () => within(member, hold.scope(index), inner),
@@ -175,12 +189,20 @@ export abstract class MultiLockBase implements Lock<MultiHold>, Rounds {
   /** Tries one member, for a limited time. A hold that comes later is released, unless `late` uses it. */
   protected async try(
     index: number,
-    { lease, renew, signal, owner }: Wanted,
+    wanted: Wanted,
     limit: number,
     late: (hold: Hold) => unknown = (hold) => hold.release(),
   ): Promise<Hold | undefined | typeof LATE> {
-    const trying = (this.members[index] as Lock).tryAcquire({ lease, renew, signal, owner })
+    const { signal } = wanted
+    const trying = this.ask(index, wanted, undefined)
     return limitedStep(trying, { signal, wait: limit }, this.clock, async (hold) => hold && late(hold))
+  }
+
+  /** One call at one member. */
+  protected ask(index: number, wanted: Wanted, wait: number | undefined): Promise<Hold | undefined> {
+    const { lease, renew, signal, owner } = wanted
+    const options = { lease, renew, signal, owner, ...(wait !== undefined && { wait }) }
+    return asPartOf(wanted, () => (this.members[index] as Lock).tryAcquire(options))
   }
 
   /** Combines the holds into one. It never returns a hold that is already over. */

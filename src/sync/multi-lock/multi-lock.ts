@@ -1,5 +1,4 @@
 import type { Hold } from '../../api/hold.js'
-import type { Lock } from '../../api/lock.js'
 import { MultiLockBase } from './multi-lock-base.js'
 import { failuresOf } from './member-outcomes.js'
 import type { Missed, Wanted } from './retry-rounds.js'
@@ -11,6 +10,8 @@ import { LATE } from '../../core/waiting/limited-step.js'
  * calls that want the same locks in opposite orders never wait for each other.
  */
 export class MultiLock extends MultiLockBase {
+  readonly kind = { name: 'multiLock' }
+
   get needed(): number {
     return this.members.length
   }
@@ -21,11 +22,11 @@ export class MultiLock extends MultiLockBase {
 
   /** Waits for one lock only, and acquires it before all others. */
   async attempt(wanted: Wanted, last: Missed | undefined): Promise<SeveralHolds | Missed> {
-    const { lease, renew, owner, signal, wait } = wanted
+    const { signal, wait } = wanted
     const first = last?.next ?? 0
     const order = [first, ...[...this.members.keys()].filter((index) => index !== first)]
     const settled: PromiseSettledResult<Hold | undefined | typeof LATE>[] = await Promise.allSettled([
-      (this.members[first] as Lock).tryAcquire({ lease, renew, owner, signal, wait: this.left(wanted) }),
+      this.ask(first, wanted, this.left(wanted)),
     ])
     const [had] = settled
     if (had?.status === 'fulfilled' && had.value !== undefined) {

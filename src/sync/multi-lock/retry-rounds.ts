@@ -1,6 +1,7 @@
 import type { AcquireOptions, Lock } from '../../api/lock.js'
 import { onAbort } from '../../base/abort.js'
 import type { UnitOfWork } from '../../base/owner.js'
+import type { CallWatch } from '../../core/client/observed-call.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { isAway, isTransient } from '../../core/server/error-kinds.js'
 import { waitsOut } from '../../core/waiting/waits-out.js'
@@ -19,6 +20,8 @@ export interface Wanted extends AcquireOptions {
   readonly wait: number
   /** When the call began, on the monotonic clock. */
   readonly since: number
+  /** Set if somebody listens for what happens to the call. */
+  call?: CallWatch | undefined
 }
 
 /** The result of a round that did not acquire the lock. */
@@ -68,6 +71,7 @@ export const inRounds = async (locks: Rounds, wanted: Wanted): Promise<SeveralHo
       const left = locks.left(wanted)
       if (left === 0) return outcome
       waitsNoMore ??= locks.waits(wanted)
+      wanted.call?.waits()
       await pause(locks, Math.min(locks.clock.random() * most, left), signal)
       signal?.throwIfAborted()
       locks.runtime.checkTakes(locks.name)

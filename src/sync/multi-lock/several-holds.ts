@@ -13,7 +13,7 @@ import {
   NotOwnerError,
 } from '../../errors.js'
 import { checkLease } from '../../check-options.js'
-import type { Hold, HoldState, MultiHold } from '../../api/hold.js'
+import type { Hold, HoldEnd, HoldState, MultiHold } from '../../api/hold.js'
 import { decisive, enough, outcomes } from './member-outcomes.js'
 import { quoted } from '../../plain-text.js'
 
@@ -57,6 +57,8 @@ export class SeveralHolds implements MultiHold, UsedHold {
   #end: 'released' | 'lost' | undefined
   #closed: ClosedError | undefined
   #released: Promise<boolean> | undefined
+  /** Set if somebody listens for its end. */
+  #ended: ((how: HoldEnd) => void) | undefined
   /** If clocks may differ, the signal fires before the members' own signals. */
   #watch: Timer | undefined
 
@@ -123,12 +125,23 @@ export class SeveralHolds implements MultiHold, UsedHold {
 
   #over(why: string): void {
     if (this.#end !== undefined) return
-    this.#end = this.#closed === undefined ? 'lost' : 'released'
+    this.#ends(this.#closed === undefined ? 'lost' : 'released')
     this.#watch?.cancel()
     const [first, ...others] = this.#failures
     const cause = others.length > 0 ? new MembersError(this.name, this.#failures) : first?.error
     this.#controller.abort(this.#closed ?? new LockLostError(this.name, why, { cause }))
     this.#runtime.background.track(this.#runtime.background.pause(MARGIN).then(() => this.release()))
+  }
+
+  /** `ended` is called once, when the hold is over. */
+  observe(ended: (how: HoldEnd) => void): void {
+    this.#ended = ended
+    if (this.#end !== undefined) this.#ends(this.#end)
+  }
+
+  #ends(how: 'released' | 'lost'): void {
+    this.#end = how
+    this.#ended?.(how === 'lost' && this.taken ? 'forced' : how)
   }
 
   #arm(): void {
@@ -137,7 +150,8 @@ export class SeveralHolds implements MultiHold, UsedHold {
       () => {
         if (this.#live) this.#arm()
       },
-      this.remaining(),
+      // What is left may be a fraction that the clock cannot tell from nothing.
+      Math.ceil(this.remaining()),
       { background: true },
     )
   }
@@ -217,7 +231,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
 
   async #release(): Promise<boolean> {
     const live = this.#live
-    this.#end ??= 'released'
+    if (this.#end === undefined) this.#ends('released')
     this.#watch?.cancel()
     const releases = this.members.map(async (member) => member.release())
     const { needed } = this.#parts

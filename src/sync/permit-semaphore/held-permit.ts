@@ -8,6 +8,7 @@ import type { LeaseTerms } from '../../core/hold/lease-terms.js'
 import type { HeldProtocol } from '../../core/protocol/lock-protocol.js'
 import { ClosedError, type LockLostError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
+import type { HoldEnd } from '../../api/hold.js'
 import type { Permit } from '../../api/semaphore.js'
 import { PermanentPermits } from './permanent-permits.js'
 import type { IdentifiedPermits } from './identified-permits.js'
@@ -55,10 +56,7 @@ class PermitHost implements TenureHost {
 
   giveBack(tenure: Tenure): Promise<boolean> {
     this.#ended()
-    const released = this.#release(tenure.lostAt).then((done) => {
-      this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
-      return done === true
-    })
+    const released = this.#release(tenure.lostAt).then((done) => done === true)
     return this.runtime.releases.within(released, false)
   }
 
@@ -129,6 +127,10 @@ export class HeldPermit implements Permit {
   /** The hold of a lock. The simulator asks it for more than callers may. */
   get hold(): TenureHold {
     return this.#hold
+  }
+
+  observe(ended: (how: HoldEnd) => void): void {
+    this.#hold.observe(ended)
   }
 
   get state(): Permit['state'] {

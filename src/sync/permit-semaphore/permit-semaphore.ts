@@ -1,7 +1,7 @@
 import { SharedObject } from '../../core/shared/shared-object.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import { mayHaveRun } from '../../core/server/error-kinds.js'
-import { AcquireTimeoutError, EngineError, LockLostError, NotOwnerError } from '../../errors.js'
+import { EngineError, LockLostError, NotOwnerError } from '../../errors.js'
 import { permitSemaphoreLeaseTime, permitSemaphoreSetLease } from '../../lua/scripts.gen.js'
 import {
   OPTIONS,
@@ -85,25 +85,24 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
 
   async tryAcquire(options?: PermitOptions): Promise<Permit | undefined> {
     const request = this.#request(1, checkWaiting(options, OPTIONS.permits), 0)
-    const granted = await this.#enter(request)
-    const away = granted === undefined ? this.runtime.blame(request, this.name) : undefined
-    if (away !== undefined) throw away
+    const granted = await this.#call(request, () => this.runtime.tried(request, this.name, this.#enter(request)))
     return granted?.[0]
   }
 
   async tryAcquireMany(count: number, options?: PermitOptions): Promise<Permit[]> {
     checkAmount(count, 'count', 0, MOST)
-    const granted = await this.#enter(this.#request(count, checkWaiting(options, OPTIONS.permits), 0))
-    return granted ?? []
+    const request = this.#request(count, checkWaiting(options, OPTIONS.permits), 0)
+    return (await this.#call(request, () => this.#enter(request))) ?? []
   }
 
   async #acquire(count: number, options: (PermitOptions & SetupOptions) | undefined): Promise<Permit[]> {
     const checked = checkWaiting(options, OPTIONS.permitsAcquire)
     const request = { ...this.#request(count, checked, Infinity), needsSetup: needsSetup(checked) }
-    const granted = await this.#enter(request)
-    if (granted !== undefined) return granted
-    this.runtime.blame(request, this.name)
-    throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
+    return this.#call(request, () => this.runtime.inTime(request, this.name, this.#enter(request)))
+  }
+
+  #call<T extends HeldPermit[] | undefined>(request: PermitsRequest, run: () => Promise<T>): Promise<T> {
+    return this.runtime.lockEvents.call(this.#permits, request, run, request.count)
   }
 
   async #enter(request: PermitsRequest): Promise<HeldPermit[] | undefined> {

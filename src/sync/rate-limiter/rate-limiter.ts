@@ -1,6 +1,6 @@
 import { SharedObject } from '../../core/shared/shared-object.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
-import { AcquireTimeoutError, ConfigError, EngineError, NotInitializedError } from '../../errors.js'
+import { ConfigError, EngineError, NotInitializedError } from '../../errors.js'
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
 import { either, nil, text, tuple } from '../../lua/reply-shape.js'
 import { OPTIONS, checkAmount, checkRate, checkWaiting, needsSetup, show } from '../../check-options.js'
@@ -117,21 +117,27 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
 
   async acquire(options?: SemaphoreOptions & SetupOptions): Promise<void> {
     const request = this.#request(options, Infinity, OPTIONS.limiterAcquire)
-    if ((await this.#enter(request)) === undefined) {
-      this.runtime.blame(request, this.name)
-      throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
-    }
+    await this.#call(request, () => this.runtime.inTime(request, this.name, this.#enter(request)))
   }
 
   async tryAcquire(options?: RateTryOptions): Promise<RateDecision> {
     const request = this.#request(options, 0, OPTIONS.limiter)
-    const granted = await this.#enter(request)
+    const granted = await this.#call(request, () => this.#tried(request))
     if (granted !== undefined) return { allowed: true, remaining: granted.remaining, retryAfter: 0 }
-    const away = this.runtime.blame(request, this.name)
-    if (away !== undefined && request.refused === undefined) throw away
     const { remaining = 0, free = 0 } = request.refused ?? {}
     const left = Math.ceil(free - this.runtime.options.clock.monotonic())
     return { allowed: false, remaining, retryAfter: Math.max(1, left) }
+  }
+
+  async #tried(request: WindowRequest): Promise<Grant | undefined> {
+    const granted = await this.#enter(request)
+    const away = granted === undefined ? this.runtime.blame(request, this.name) : undefined
+    if (away !== undefined && request.refused === undefined) throw away
+    return granted
+  }
+
+  #call<T extends Grant | undefined>(request: WindowRequest, run: () => Promise<T>): Promise<T> {
+    return this.runtime.lockEvents.call(this.#window, request, run, request.permits)
   }
 
   #request(
@@ -186,21 +192,16 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
 
   /** A single attempt asks at once by itself, so that it does not wait for other calls. */
   async #try(request: WindowRequest): Promise<Grant | undefined> {
-    const { lockEvents, options } = this.runtime
     this.checkUsable()
     request.signal?.throwIfAborted()
-    const since = options.clock.monotonic()
-    lockEvents.asked(this.#window)
     const asking = this.#window.take([request], { signal: request.signal }).then(({ granted: [grant], vain }) => {
       const why = grant === undefined ? vain?.(request) : undefined
       if (why !== undefined) throw why
       return grant
     })
-    const granted = await limitedStep(asking, request, options.clock, async (grant) => {
+    const granted = await limitedStep(asking, request, this.runtime.options.clock, async (grant) => {
       if (grant !== undefined && request.late === undefined) await this.#window.giveBack(grant)
     })
-    if (granted === LATE || granted === undefined) return undefined
-    lockEvents.granted(this.#window, undefined, since, false)
-    return granted
+    return granted === LATE ? undefined : granted
   }
 }

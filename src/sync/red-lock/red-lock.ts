@@ -15,6 +15,8 @@ const MOST = 1000
  * minority that is down or silent, and the hold knows until when a majority is certain.
  */
 export class RedLock extends MultiLockBase {
+  readonly kind = { name: 'redLock' }
+
   get needed(): number {
     return Math.floor(this.members.length / 2) + 1
   }

@@ -1,6 +1,6 @@
 import { SharedObject } from '../../core/shared/shared-object.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
-import { AcquireTimeoutError, ClosedError } from '../../errors.js'
+import { ClosedError } from '../../errors.js'
 import { semaphoreDrain } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../check-options.js'
 import type { Semaphore } from '../../api/semaphore.js'
@@ -46,11 +46,14 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
     checkAmount(permits, 'permits', 0)
     this.checkUsable()
     if (permits > 0 && !this.#permits.pass(permits)) await this.#add(permits, true)
+    this.runtime.lockEvents.returned(this.#permits, permits)
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
     checkAmount(permits, 'permits', 0)
-    return permits > 0 && (await this.#add(permits, false))
+    const released = permits > 0 && (await this.#add(permits, false))
+    if (released) this.runtime.lockEvents.returned(this.#permits, permits)
+    return released
   }
 
   override delete(): Promise<boolean> {
@@ -69,10 +72,8 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
 
   async tryAcquire(options?: SemaphoreOptions): Promise<boolean> {
     const request = this.#request(checkWaiting(options, OPTIONS.semaphore), 0)
-    if ((await this.#enter(request)) !== undefined) return true
-    const away = this.runtime.blame(request, this.name)
-    if (away !== undefined) throw away
-    return false
+    const tried = (): Promise<number | undefined> => this.runtime.tried(request, this.name, this.#enter(request))
+    return (await this.#call(request, tried)) !== undefined
   }
 
   async using<T>(
@@ -81,11 +82,16 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
   ): Promise<T> {
     const [options, work] = usingArgs<SemaphoreOptions & SetupOptions, () => Promise<T> | T>(first, second)
     const request = this.#patient(options)
+    return this.runtime.lockEvents.using(this.#permits, () => this.#using(request, work))
+  }
+
+  async #using<T>(request: PermitsRequest, work: () => Promise<T> | T): Promise<T> {
     const { turnstiles } = this
     let given: Promise<void> | undefined
     // Called even if the client closes meanwhile, because these permits have no lease that would end.
     const giveBack = (): Promise<void> => (given ??= this.#permits.giveBack(request.permits))
     await this.#acquire(request, () => turnstiles.hold(giveBack))
+    const ended = request.call?.holding?.()
     let result: T
     let closed: boolean
     this.runtime.working++
@@ -96,6 +102,7 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
       closed = this.runtime.closed
     } finally {
       this.runtime.working--
+      ended?.('released')
       const given = giveBack().then(() => turnstiles.letGo(giveBack))
       // Without an answer, the release goes on in the background.
       await this.runtime.releases.within(given, undefined)
@@ -104,10 +111,12 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
     return result
   }
 
-  async #acquire(request: PermitsRequest, taken?: () => void): Promise<void> {
-    if ((await this.#enter(request, taken)) !== undefined) return
-    this.runtime.blame(request, this.name)
-    throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
+  #acquire(request: PermitsRequest, taken?: () => void): Promise<number> {
+    return this.#call(request, () => this.runtime.inTime(request, this.name, this.#enter(request, taken)))
+  }
+
+  #call<T extends number | undefined>(request: PermitsRequest, run: () => Promise<T>): Promise<T> {
+    return this.runtime.lockEvents.call(this.#permits, request, run, request.permits)
   }
 
   async #enter(request: PermitsRequest, taken?: () => void): Promise<number | undefined> {

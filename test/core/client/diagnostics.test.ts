@@ -5,6 +5,7 @@ import type { DiagnosticEvent, DiagnosticMessage, Hold } from 'holdfast'
 import { LockLostError } from 'holdfast'
 import { systemClock } from '#src/base/clock.js'
 import { LockEvents } from '#src/core/client/lock-events.js'
+import type { CallWatch } from '#src/core/client/observed-call.js'
 import { Emitter } from '#src/base/emitter.js'
 import { rejection, timed } from '../../suites/contract/lock/kind.js'
 import type { Client, World } from '../../support/engines.js'
@@ -12,7 +13,7 @@ import { engines, scenarios } from '../../support/engines.js'
 
 type Told = readonly [event: DiagnosticEvent, message: DiagnosticMessage]
 
-const EVENTS: readonly DiagnosticEvent[] = ['acquire', 'wait', 'grant', 'renew', 'lost', 'release']
+const EVENTS: readonly DiagnosticEvent[] = ['acquire', 'wait', 'grant', 'end', 'renew', 'lost', 'release']
 
 /** What these clients tell while the body runs. Other tests may run beside it. */
 const listening = async (body: (told: (Told | undefined)[], only: (...clients: Client[]) => void) => Promise<void>) => {
@@ -61,13 +62,17 @@ void describe('diagnostics', { concurrency: true }, () => {
           assert.deepEqual(names(told), [`acquire ${w.id}`, `grant ${w.id}`])
           await w.pass(100)
           await w.run(hold.release())
-          const about = { client: client.id, kind: 'lock', name: w.id }
+          const about = { client: client.id, kind: 'lock', name: w.id, id: messagesOf(told, 'acquire')[0]?.id }
+          assert.equal(typeof about.id, 'number')
           const [acquire, grant, release] = told.map((one) => (one as Told)[1])
           assert.deepEqual(acquire, about)
           isWire(w, client, grant?.owner)
-          assert.deepEqual(grant, { ...about, owner: grant?.owner, elapsed: grant?.elapsed, local: false })
+          assert.equal(typeof grant?.hold, 'number')
+          const { hold: number, owner } = grant ?? {}
+          assert.deepEqual(grant, { ...about, hold: number, owner, elapsed: grant?.elapsed, local: false })
           assert.ok((grant.elapsed ?? -1) >= 0 && (grant.elapsed ?? Infinity) <= w.slack)
-          assert.deepEqual(release, { ...about, owner: grant.owner, elapsed: release?.elapsed })
+          const { elapsed } = release ?? {}
+          assert.deepEqual(release, { ...about, hold: number, owner, elapsed, outcome: 'released' })
           assert.ok((release.elapsed ?? 0) >= 99 && (release.elapsed ?? Infinity) <= 100 + w.slack)
           assert.equal(told.length, 3)
         }),
@@ -98,7 +103,8 @@ void describe('diagnostics', { concurrency: true }, () => {
           assert.ok((grant.elapsed ?? 0) >= 2990 && (grant.elapsed ?? Infinity) <= 3000 + w.slack)
           await w.run(second.release())
           assert.deepEqual(names(told), [`acquire ${w.id}`, `wait ${w.id}`, `grant ${w.id}`, `release ${w.id}`])
-          assert.deepEqual(messagesOf(told, 'wait'), [{ client: waiter.id, kind: 'lock', name: w.id }])
+          const { id } = grant
+          assert.deepEqual(messagesOf(told, 'wait'), [{ client: waiter.id, kind: 'lock', name: w.id, id }])
         }),
       )
 
@@ -131,26 +137,34 @@ void describe('diagnostics', { concurrency: true }, () => {
         }),
       )
 
-      scenario('a try that is not had, a time limit, an abort → acquire and wait, and no grant', (w) =>
-        listening(async (told, only) => {
-          const [holder, client] = [await w.connect(), await w.connect()]
-          const hold = await w.run(holder.lock(w.id).acquire())
-          only(client)
-          const lock = client.lock(w.id)
-          assert.equal(await w.run(lock.tryAcquire()), undefined)
-          assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`])
-          assert.equal(await w.run(lock.tryAcquire({ wait: 300 })), undefined)
-          assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `wait ${w.id}`])
-          const abort = new AbortController()
-          const waiting = rejection(lock.acquire({ signal: abort.signal }))
-          await w.pass(300)
-          abort.abort()
-          await w.run(waiting)
-          assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `wait ${w.id}`])
-          await w.run(hold.release())
-          await w.pass(300)
-          assert.deepEqual(told, [])
-        }),
+      scenario(
+        'a try that is not had, a time limit, an abort → acquire and wait, and an end that says why, with no grant',
+        (w) =>
+          listening(async (told, only) => {
+            const [holder, client] = [await w.connect(), await w.connect()]
+            const hold = await w.run(holder.lock(w.id).acquire())
+            only(client)
+            const lock = client.lock(w.id)
+            assert.equal(await w.run(lock.tryAcquire()), undefined)
+            assert.equal(messagesOf(told, 'end')[0]?.outcome, 'refused')
+            assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `end ${w.id}`])
+            assert.equal(await w.run(lock.tryAcquire({ wait: 300 })), undefined)
+            const [late] = messagesOf(told, 'end')
+            assert.equal(late?.outcome, 'timeout')
+            assert.ok((late.elapsed ?? 0) >= 299 && (late.elapsed ?? Infinity) <= 300 + w.slack)
+            assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `wait ${w.id}`, `end ${w.id}`])
+            const abort = new AbortController()
+            const waiting = rejection(lock.acquire({ signal: abort.signal }))
+            await w.pass(300)
+            abort.abort()
+            await w.run(waiting)
+            const [aborted] = messagesOf(told, 'end')
+            assert.deepEqual([aborted?.outcome, aborted?.error], ['aborted', abort.signal.reason])
+            assert.deepEqual(names(told.splice(0)), [`acquire ${w.id}`, `wait ${w.id}`, `end ${w.id}`])
+            await w.run(hold.release())
+            await w.pass(300)
+            assert.deepEqual(told, [])
+          }),
       )
 
       scenario('arguments that are refused, a signal aborted before → nothing is told', (w) =>
@@ -182,9 +196,9 @@ void describe('diagnostics', { concurrency: true }, () => {
         }),
       )
 
-      scenario('a hold lost by force → lost once, with the error of the signal, and no release', (w) =>
+      scenario('a hold lost by force → lost once, with the error of the signal, and one release that says so', (w) =>
         listening(async (told, only) => {
-          const [client, other] = [await w.connect({ watchdog: 1500 }), await w.connect()]
+          const [client, other] = [await w.connect({ watchdog: 9000 }), await w.connect()]
           only(client)
           const hold: Hold = await w.run(client.lock(w.id).acquire())
           const { signal } = hold
@@ -193,7 +207,8 @@ void describe('diagnostics', { concurrency: true }, () => {
           assert.equal(await w.run(hold.release()), false)
           await w.pass(1500)
           const [lost, ...more] = messagesOf(told, 'lost')
-          assert.deepEqual([more, messagesOf(told, 'release')], [[], []])
+          const releases = messagesOf(told, 'release').map(({ outcome }) => outcome)
+          assert.deepEqual([more, releases], [[], ['forced']])
           assert.ok(lost?.error instanceof LockLostError)
           assert.equal(lost.error, signal.reason)
           assert.equal(lost.owner, messagesOf(told, 'grant')[0]?.owner)
@@ -209,11 +224,12 @@ void describe('diagnostics', { concurrency: true }, () => {
           const { ms } = await timed(w, () => w.eventually(() => messagesOf(told, 'lost').length > 0))
           assert.ok(ms <= 1000 + w.slack, `${ms} ms`)
           await w.pass(500)
-          assert.deepEqual(names(told), [`acquire ${w.id}`, `grant ${w.id}`, `lost ${w.id}`])
+          assert.deepEqual(names(told), [`acquire ${w.id}`, `grant ${w.id}`, `release ${w.id}`, `lost ${w.id}`])
+          assert.equal(messagesOf(told, 'release')[0]?.outcome, 'lost')
         }),
       )
 
-      scenario('taken again by its owner → an acquire for each level, one release at the end', (w) =>
+      scenario('taken again by its owner → an acquire, a grant and a release for each level', (w) =>
         listening(async (told, only) => {
           const client = await w.connect()
           only(client)
@@ -221,10 +237,13 @@ void describe('diagnostics', { concurrency: true }, () => {
           const outer = await w.run(lock.acquire())
           const inner = await w.run(lock.acquire({ owner: outer.owner }))
           await w.run(inner.release())
-          assert.deepEqual(messagesOf(told, 'release'), [])
+          const [inside] = messagesOf(told, 'release')
           await w.run(outer.release())
           assert.equal(messagesOf(told, 'acquire').length, 2)
-          assert.equal(messagesOf(told, 'release').length, 1)
+          const [first, second] = messagesOf(told, 'grant')
+          assert.deepEqual([inside?.id, inside?.hold], [second?.id, second?.hold])
+          assert.deepEqual(messagesOf(told, 'release')[1]?.hold, first?.hold)
+          assert.equal(messagesOf(told, 'release').length, 2)
         }),
       )
 
@@ -255,22 +274,30 @@ void describe('diagnostics with nobody listening', () => {
   assert.ok(engine !== undefined)
   const scenario = scenarios(engine)
 
-  scenario('messages are built only for channels that somebody listens to', () => {
-    let built = 0
-    const clock = { ...systemClock, monotonic: () => ++built }
-    const teller = new LockEvents(clock, new Emitter((error) => assert.fail(String(error))), '')
-    const lock = { name: '', kind: { name: '' } }
-    const tellAll = (): void => {
-      teller.granted(lock, '', 0, true)
-      teller.released(lock, '', 0)
-    }
-    tellAll()
-    assert.equal(built, 0)
-    const listener = (): void => undefined
-    subscribe('holdfast:grant', listener)
-    tellAll()
-    unsubscribe('holdfast:grant', listener)
-    assert.equal(built, 1)
-    return Promise.resolve()
-  })
+  scenario(
+    'nobody listens → a call is run as it is, and a message is built only for a channel that has listeners',
+    async () => {
+      let asked = 0
+      const clock = { ...systemClock, monotonic: () => ++asked }
+      const teller = new LockEvents(clock, new Emitter((error) => assert.fail(String(error))), '')
+      const lock = { name: '', kind: { name: '' } }
+      const request: { wait: number; call?: CallWatch } = { wait: 0 }
+      const answer = Promise.resolve('granted')
+      assert.equal(
+        teller.call(lock, request, () => answer),
+        answer,
+      )
+      assert.deepEqual([request, asked, teller.nextNumber()], [{ wait: 0 }, 0, 1])
+      const told: unknown[] = []
+      const listener = (message: unknown): void => void told.push(message)
+      subscribe('holdfast:grant', listener)
+      try {
+        await teller.call(lock, request, () => answer)
+      } finally {
+        unsubscribe('holdfast:grant', listener)
+      }
+      assert.equal(told.length, 1)
+      assert.ok(request.call !== undefined)
+    },
+  )
 })
