@@ -1,6 +1,6 @@
 import type { Hold } from '../../api/hold.js'
 import type { Lock } from '../../api/lock.js'
-import { LockOfLocks } from './lock-of-locks.js'
+import { MultiLockBase } from './multi-lock-base.js'
 import { failuresOf } from './member-outcomes.js'
 import type { Missed, Wanted } from './retry-rounds.js'
 import type { SeveralHolds } from './several-holds.js'
@@ -10,7 +10,7 @@ import { LATE } from '../../core/waiting/limited-step.js'
  * Acquires all of several locks, of any kinds and clients. It waits for one lock at a time, and only while it holds none. So two
  * calls that want the same locks in opposite orders never wait for each other.
  */
-export class MultiLock extends LockOfLocks {
+export class MultiLock extends MultiLockBase {
   get needed(): number {
     return this.members.length
   }
