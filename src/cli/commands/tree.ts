@@ -39,8 +39,8 @@ export const page: Page = {
   holdfast tree --possible > /dev/null || echo 'perhaps a deadlock'
 
 The exit code is 1 if there is a deadlock, with --possible also if there is a
-possible one; 0 if none was found, which is no proof that there is none; 64 wrong
-usage, 69 no server, 77 not permitted, 78 wrong configuration.
+possible one; 0 if none was found, which is no proof that there is none;
+64 wrong usage, 69 no server, 77 not permitted, 78 wrong configuration.
 `,
 }
 
