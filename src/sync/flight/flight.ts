@@ -181,7 +181,7 @@ export class SharedFlight implements Flight {
     throw new AcquireTimeoutError(place.title, asked.wait, patience.trouble)
   }
 
-  /** Calls that come during a look share it. */
+  /** Calls of one moment share a look. A later call does not: the answer may tell of a time before it asked, above all if this process stood still meanwhile. */
   #look({ record }: Place, { ttl, stale }: Asked): Promise<Look> {
     const { runtime, looks } = this.#home
     const what = `${ttl + stale} ${record.record}`
@@ -189,8 +189,7 @@ export class SharedFlight implements Flight {
     if (known !== undefined) return known
     const look = runtime.untilClosed(() => record.look(ANY_TOKEN, ttl + stale), this.name)
     looks.set(what, look)
-    const over = (): boolean => looks.delete(what)
-    look.then(over, over)
+    runtime.options.clock.setTimer(() => looks.delete(what), 0)
     return look
   }
 
