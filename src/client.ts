@@ -40,7 +40,7 @@ import {
   checkNoMore,
   checkOptions,
 } from './check-options.js'
-import { adoptHold } from './sync/adopt.js'
+import { adoptHold } from './sync/adopt-by-ticket.js'
 import { DeadlockWatch } from './sync/deadlock/deadlock-watch.js'
 import { withProbe } from './probe.js'
 import { type ElectionHome, LockElection } from './sync/election/election.js'

@@ -7,7 +7,7 @@ import type { Arg, Reply } from '../lua/values.js'
 import type { ConnectionReplacement } from './connection-replacement.js'
 import { type Driver, type Nodes, NoReply, NotSent, type SendOptions } from './driver.js'
 import { badReply, noReply, offline } from './link-errors.js'
-import { OutOfStep } from './out-of-step.js'
+import { RepliesOutOfStep } from './replies-out-of-step.js'
 import { ReplyTimeouts, type TimeoutOptions } from './reply-timeouts.js'
 import { isNotCached, withText } from './evalsha.js'
 import { errorOf } from '../thrown.js'
@@ -25,7 +25,7 @@ export interface Expected {
 export class Exchanges {
   readonly #driver: Driver
   readonly #replacement: ConnectionReplacement
-  readonly #outOfStep: OutOfStep
+  readonly #outOfStep: RepliesOutOfStep
   readonly replies: ReplyTimeouts
   closed = false
 
@@ -36,7 +36,7 @@ export class Exchanges {
       replacement.suspect()
       this.#outOfStep.probe()
     })
-    this.#outOfStep = new OutOfStep(driver, options, this.replies, replacement)
+    this.#outOfStep = new RepliesOutOfStep(driver, options, this.replies, replacement)
   }
 
   /** It is no longer known which reply belongs to which command. */

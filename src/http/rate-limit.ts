@@ -3,7 +3,7 @@ import type { Client } from '../api/client.js'
 import { checkAmount, checkFunction, checkLease, checkOptions, show } from '../check-options.js'
 import type { Rate, RateDecision } from '../api/rate-limiter.js'
 import { networkOf } from './client-address.js'
-import { OutageGuard } from './outage-guard.js'
+import { AwayDetector } from './away-detector.js'
 import { quoted } from '../plain-text.js'
 import { asError, given } from './user-functions.js'
 
@@ -110,7 +110,7 @@ export const judge = <R>(
     whenAway === 'open'
       ? { headers: policy, refusal: undefined }
       : { headers: { ...policy, 'Retry-After': SOON }, refusal: { status: 503, text: 'Service Unavailable' } }
-  const guard = new OutageGuard(timeout)
+  const guard = new AwayDetector(timeout)
 
   const ask = (whose: string): Promise<RateDecision | undefined> =>
     guard.ask(async (signal) =>

@@ -148,7 +148,7 @@ export const lines = [
   {
     name: 'core-waits-for-nobody',
     breaks: 'too many waiters are refused',
-    file: 'src/core/waiting/waiting-room.ts',
+    file: 'src/core/waiting/timed-waiters.ts',
     from: 'this.#runtime.waiting >= maxWaiters',
     to: 'this.#runtime.waiting > maxWaiters',
     suites: ['suites/contract/locks#maxWaiters'],
@@ -156,7 +156,7 @@ export const lines = [
   {
     name: 'core-time-out-never',
     breaks: 'a wait ends in time',
-    file: 'src/core/waiting/waiting-room.ts',
+    file: 'src/core/waiting/timed-waiters.ts',
     from: 'if (wait > 0 && wait !== Infinity) {',
     to: 'if (wait > 1e9 && wait !== Infinity) {',
     suites: ['suites/contract/locks#G-08'],
@@ -188,7 +188,7 @@ export const lines = [
   {
     name: 'core-ticket-of-anything',
     breaks: 'a text that is no ticket is refused',
-    file: 'src/core/hold/ticket.ts',
+    file: 'src/core/hold/detach-ticket.ts',
     from: 'if (!shape.test(',
     to: 'if (!/^/.test(',
     suites: ['suites/contract/locks#adopt'],
@@ -196,7 +196,7 @@ export const lines = [
   {
     name: 'core-ticket-of-any-owner',
     breaks: 'a ticket whose owner is none of a client of ours is refused',
-    file: 'src/sync/adopt.ts',
+    file: 'src/sync/adopt-by-ticket.ts',
     from: 'if (!isWireOwner(wire, kind.mark))',
     to: 'if (false)',
     suites: ['core/hold/forged-tickets'],
@@ -204,7 +204,7 @@ export const lines = [
   {
     name: 'core-ticket-while-it-drains',
     breaks: 'who drains adopts nothing',
-    file: 'src/sync/adopt.ts',
+    file: 'src/sync/adopt-by-ticket.ts',
     from: 'runtime.checkTakes(name)',
     to: 'runtime.checkOpen(name)',
     suites: ['core/hold/forged-tickets#drains'],
@@ -228,7 +228,7 @@ export const lines = [
   {
     name: 'core-long-messages-are-read',
     breaks: 'a message that is longer than any of ours is not even read',
-    file: 'src/core/server/subscriptions.ts',
+    file: 'src/core/server/shared-subscriptions.ts',
     from: 'else if (message.payload.length <= LONGEST_MESSAGE)',
     to: 'else',
     suites: ['core/line/hostile-messages#of 1 MB'],
@@ -308,7 +308,7 @@ export const lines = [
   {
     name: 'core-subscription-for-ever',
     breaks: 'a subscription ends a little after its last listener',
-    file: 'src/core/server/subscriptions.ts',
+    file: 'src/core/server/shared-subscriptions.ts',
     from: 'if (channel.idleSince + LINGER > now) break',
     to: 'if (channel.idleSince + LINGER > 0) break',
     suites: ['suites/contract/locks#L01'],
@@ -316,7 +316,7 @@ export const lines = [
   {
     name: 'core-gap-unheard',
     breaks: 'whoever waits asks again after the connection was away',
-    file: 'src/core/server/subscriptions.ts',
+    file: 'src/core/server/shared-subscriptions.ts',
     from: 'for (const listener of [...channel.listeners]) listener(undefined)\n    }\n  }\n\n  /** Messages of this channel',
     to: '\n    }\n  }\n\n  /** Messages of this channel',
     suites: ['base/scopes#a gap is told', 'engine/replaced'],
@@ -358,7 +358,7 @@ export const lines = [
   {
     name: 'lua-lock-without-a-lease',
     breaks: 'a lock ends with its lease',
-    file: 'src/lua/fragments/take-hold.lua',
+    file: 'src/lua/fragments/take-first-hold.lua',
     from: "if type(redis.pcall('PEXPIRE', lock, lease))",
     to: "if type(redis.pcall('PEXPIRE', lock, lease * 1000))",
     suites: ['suites/contract/locks#L09', 'sync/lock/wire'],
@@ -786,7 +786,7 @@ export const lines = [
   {
     name: 'lua-hold-without-an-expiry',
     breaks: 'a hold whose expiry the server refuses to set is taken back',
-    file: 'src/lua/fragments/take-hold.lua',
+    file: 'src/lua/fragments/take-first-hold.lua',
     from: "    redis.call('HDEL', lock, owner)\n",
     to: '',
     suites: ['lua/refused#lock/acquire'],
@@ -1216,7 +1216,7 @@ export const lines = [
   {
     name: 'idempotency-any-field',
     breaks: 'no text on the server can break a response',
-    file: 'src/http/idempotency/kept-answer.ts',
+    file: 'src/http/idempotency/stored-answer-format.ts',
     from: 'VALUE.test(value)',
     to: "value !== ''",
     suites: ['http/idempotency/trouble#forged'],
@@ -1224,7 +1224,7 @@ export const lines = [
   {
     name: 'idempotency-failures-kept',
     breaks: 'after an answer of 5xx, the next request runs again',
-    file: 'src/http/idempotency/record-answer.ts',
+    file: 'src/http/idempotency/response-recording.ts',
     from: 'status >= 500 ||',
     to: 'status >= 600 ||',
     suites: ['http/idempotency/contract#a failure'],
@@ -1259,7 +1259,7 @@ export const lines = [
     file: 'src/http/rate-limit.ts',
     from: 'timeout = 1000 } = options',
     to: 'timeout = 100_000 } = options',
-    suites: ['http/silence#waits for a second'],
+    suites: ['http/away-detector#waits for a second'],
   },
   {
     name: 'http-braces-chosen-by-strangers',
@@ -1333,7 +1333,7 @@ export const lines = [
     file: 'src/engine/ioredis/driver.ts',
     from: 'if (isOutOfStep(error)) events.outOfStep(error)',
     to: '',
-    suites: ['engine/out-of-step#comes twice'],
+    suites: ['engine/replies-out-of-step#comes twice'],
   },
   {
     name: 'engine-missing-answer-passes',
@@ -1341,7 +1341,7 @@ export const lines = [
     file: 'src/engine/exchanges.ts',
     from: '      this.#outOfStep.probe()\n',
     to: '',
-    suites: ['engine/out-of-step#an answer is lost'],
+    suites: ['engine/replies-out-of-step#an answer is lost'],
   },
   {
     name: 'engine-parser-ends-the-process',
@@ -1349,15 +1349,15 @@ export const lines = [
     file: 'src/engine/ioredis/parser-guard.ts',
     from: "if (!('guarded' in this.redis.options)) {",
     to: "if ('guarded' in this.redis.options) {",
-    suites: ['engine/out-of-step#on every connection'],
+    suites: ['engine/replies-out-of-step#on every connection'],
   },
   {
     name: 'engine-bytes-are-answers',
     breaks: 'a connection that brings bytes and no answer is replaced',
-    file: 'src/engine/out-of-step.ts',
+    file: 'src/engine/replies-out-of-step.ts',
     from: 'if (this.#replies.answers === before && this.#canSend)',
     to: 'if (this.#stopped)',
-    suites: ['engine/out-of-step#the length of an answer'],
+    suites: ['engine/replies-out-of-step#the length of an answer'],
   },
   {
     name: 'core-no-expiry-no-deadline',
@@ -1508,7 +1508,7 @@ export const lines = [
   {
     name: 'engine-other-database',
     breaks: 'a connection in another database is refused',
-    file: 'src/engine/ioredis/connection-checks.ts',
+    file: 'src/engine/ioredis/login-checks.ts',
     from: 'Number(actual) === wanted)',
     to: 'Number(actual) !== -1)',
     suites: ['engine/certain'],
@@ -1620,7 +1620,7 @@ export const lines = [
   {
     name: 'core-moving-slot-ends-the-wait',
     breaks: 'a call that waits goes on when a slot has moved',
-    file: 'src/core/waiting/wait-out-trouble.ts',
+    file: 'src/core/waiting/repeat-while-trouble.ts',
     from: 'waitsOut(trouble, patience, false)',
     to: 'waitsOut(trouble, { wait: 0 }, false)',
     suites: ['core/waiting/moving-slot#go on when'],
@@ -1628,7 +1628,7 @@ export const lines = [
   {
     name: 'core-moving-slot-outlasts-the-wait',
     breaks: 'a call ends in time while a slot is moving',
-    file: 'src/core/waiting/wait-out-trouble.ts',
+    file: 'src/core/waiting/repeat-while-trouble.ts',
     from: 'limitedStep(answer(), patience,',
     to: 'limitedStep(answer(), { wait: 0, signal: undefined },',
     suites: ['core/waiting/moving-slot#in time'],
@@ -1742,26 +1742,26 @@ export const lines = [
   {
     name: 'http-asks-though-away',
     breaks: 'while the server is silent one question at a time finds out',
-    file: 'src/http/outage-guard.ts',
+    file: 'src/http/away-detector.ts',
     from: 'if (this.#probing || systemClock.monotonic() < this.#probeAt)',
     to: 'if (systemClock.monotonic() < 0)',
-    suites: ['http/silence'],
+    suites: ['http/away-detector'],
   },
   {
     name: 'http-questions-without-a-bound',
     breaks: 'no more than 256 questions are with the server',
-    file: 'src/http/outage-guard.ts',
+    file: 'src/http/away-detector.ts',
     from: 'const MOST = 256',
     to: 'const MOST = 1e9',
-    suites: ['http/silence'],
+    suites: ['http/away-detector'],
   },
   {
     name: 'http-away-for-good',
     breaks: 'the server is asked again once it answers',
-    file: 'src/http/outage-guard.ts',
+    file: 'src/http/away-detector.ts',
     from: '    this.#away = false\n    this.#pause = 0',
     to: '    this.#pause = 0',
-    suites: ['http/silence#answers again'],
+    suites: ['http/away-detector#answers again'],
   },
   // ---- the lines: of owners, of readers and writers ----------------------------------------------------------------------
   {
@@ -1791,7 +1791,7 @@ export const lines = [
   {
     name: 'line-trials-of-a-tenth',
     breaks: 'whoever was granted a lock has three seconds to confirm it',
-    file: 'src/times-and-limits.ts',
+    file: 'src/script-constants.ts',
     from: 'TRIAL = 3000',
     to: 'TRIAL = 300',
     suites: ['sync/fair-lock/flaws', 'lua/scripts'],
@@ -1799,7 +1799,7 @@ export const lines = [
   {
     name: 'line-trials-without-a-mark',
     breaks: 'who has let its trial pass in a line is taken out of it with all of its client',
-    file: 'src/lua/fragments/line/grant-trial.lua',
+    file: 'src/lua/fragments/line/grant-or-mark-unheard.lua',
     from: 'line.now + TRIAL_MARKED',
     to: 'line.now + TRIAL',
     suites: ['sync/read-write-lock/fair/order'],
@@ -2032,7 +2032,7 @@ export const lines = [
   {
     name: 'one-line-token-at-the-grant',
     breaks: 'a grant that lapses costs no token',
-    file: 'src/lua/fragments/line/grant-trial.lua',
+    file: 'src/lua/fragments/line/grant-or-mark-unheard.lua',
     from: 'grant(line, owner, TRIAL)',
     to: "grant(line, owner, TRIAL) redis.call('INCR', 'redisson_lock_token:{x}')",
     suites: ['sync/fenced-lock/line#nobody confirms'],

@@ -1,7 +1,7 @@
 import type { Page } from '../command.js'
 import { inSlot } from '../once/in-slot.js'
 import { OPTIONS, readOptions } from '../once/options.js'
-import { execute } from '../run/execute.js'
+import { wholeRun } from '../run/whole-run.js'
 import { runToExit } from '../run/to-exit.js'
 
 export const page: Page = {
@@ -34,5 +34,5 @@ The exit code is the command's own, 128+N if signal N ended it, or:
 export const run = (args: readonly string[]): Promise<number> =>
   runToExit(page, () => {
     const options = readOptions(args, process.env)
-    return execute(options, inSlot(options))
+    return wholeRun(options, inSlot(options))
   })

@@ -1,5 +1,5 @@
 import type { Page } from '../command.js'
-import { execute } from '../run/execute.js'
+import { wholeRun } from '../run/whole-run.js'
 import { underLock } from '../run/grab.js'
 import { OPTIONS, readOptions } from '../run/run-options.js'
 import { runToExit } from '../run/to-exit.js'
@@ -28,5 +28,5 @@ The exit code is the command's own, 128+N if signal N ended it, or:
 export const run = (args: readonly string[]): Promise<number> =>
   runToExit(page, () => {
     const options = readOptions(args, process.env)
-    return execute(options, underLock(options), options.conflict)
+    return wholeRun(options, underLock(options), options.conflict)
   })

@@ -1,7 +1,7 @@
 import type { SlotResult, SlotRun } from '../../api/slots.js'
 import { quoted } from '../../plain-text.js'
 import { closed } from '../connection.js'
-import { whenStopped } from '../run/execute.js'
+import { whenStopped } from '../run/whole-run.js'
 import type { Grip, Occupy } from '../run/occupy.js'
 import { say } from '../say.js'
 import { asUsage, usageOf } from '../usage-error.js'

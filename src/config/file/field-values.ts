@@ -1,4 +1,4 @@
-import { type Field, fieldOf, type Mode, modeOf } from './field-fates.js'
+import { type Field, fieldOf, type Mode, modeOf } from './field-table.js'
 import { leftOver } from './placeholders.js'
 import { type Entry, type Tree, wrong } from './yaml-tree.js'
 

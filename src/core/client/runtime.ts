@@ -19,7 +19,7 @@ import { WireSecrets } from './wire-secrets.js'
 import { ServerTime } from '../server/server-time.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { LeaseTerms } from '../hold/lease-terms.js'
-import { Subscriptions } from '../server/subscriptions.js'
+import { SharedSubscriptions } from '../server/shared-subscriptions.js'
 import { Watchdog } from '../hold/watchdog.js'
 import type { Fleet } from '../protocol/script-runner.js'
 import { BackgroundWork } from '../server/background-work.js'
@@ -52,7 +52,7 @@ export class Runtime {
   readonly options: RuntimeOptions
   readonly link: Link
   readonly replicas: Replicas
-  readonly subscriptions: Subscriptions
+  readonly subscriptions: SharedSubscriptions
   readonly watchdog: Watchdog
   readonly events: Emitter<ClientEvents>
   readonly lockEvents: LockEvents
@@ -112,7 +112,7 @@ export class Runtime {
       error: (error) => this.fail(error),
     })
     this.replicas = new Replicas(this.link, options)
-    this.subscriptions = new Subscriptions(clock, this.link, () => this.sharded)
+    this.subscriptions = new SharedSubscriptions(clock, this.link, () => this.sharded)
     this.watchdog = new Watchdog({
       clock,
       runner: this.link,

@@ -5,7 +5,7 @@ import { EngineError } from '../../errors.js'
 import type { Watchdog } from '../hold/watchdog.js'
 import type { Replicas } from '../server/replicas.js'
 import type { ServerTime } from '../server/server-time.js'
-import type { Subscriptions } from '../server/subscriptions.js'
+import type { SharedSubscriptions } from '../server/shared-subscriptions.js'
 
 /** ms. If there is no sign of moving slots for this long, they have stopped moving. */
 const SETTLES = 250
@@ -15,7 +15,7 @@ interface Concerned {
   readonly options: { readonly clock: Clock }
   readonly watchdog: Watchdog
   readonly replicas: Replicas
-  readonly subscriptions: Subscriptions
+  readonly subscriptions: SharedSubscriptions
   readonly serverTimes: ReadonlyMap<number, ServerTime>
   readonly questions: ReadonlySet<(cause: unknown) => void>
   readonly events: Emitter<ClientEvents>

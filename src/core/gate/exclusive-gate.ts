@@ -6,14 +6,14 @@ import { Line } from '../line/line.js'
 import { isLine } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
-import type { Request } from '../waiting/wait-limits.js'
+import type { Request } from '../waiting/wait-request.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { GateBase } from './gate-base.js'
-import { mayPass, passesAsItIs } from './pass-limit.js'
+import { mayPass, passesAsItIs } from './when-to-pass-on.js'
 import { releaseOnServer } from './release-until-answered.js'
 import { SpinWaiters } from './spin-waiters.js'
 import { limitedStep, LATE } from '../waiting/limited-step.js'
-import { PASS_TIME } from '../../times-and-limits.js'
+import { PASS_TIME } from '../../script-constants.js'
 
 /**
  * The gate of a lock that one owner at a time can hold. Only the first waiter asks the server. When a hold here ends, it is

@@ -1,13 +1,13 @@
-import { AskLoop } from '../waiting/ask-loop.js'
-import { troublePause } from '../waiting/wait-out-trouble.js'
+import { PollingLoop } from '../waiting/polling-loop.js'
+import { troublePause } from '../waiting/repeat-while-trouble.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { POLL } from '../../times-and-limits.js'
+import { POLL } from '../../script-constants.js'
 
 /** How many refusals to count before a polite pause: by then, the pauses of other waiters have grown as well. */
 const LATER = 64
 
 /** The wait loop of a lock whose releases are not published: ask, pause, ask again. */
-export class SpinLoop extends AskLoop<Waiter> {
+export class SpinLoop extends PollingLoop<Waiter> {
   /** It was woken up while it asked, so it does not pause next. */
   #woken = false
   /** Pause before asking, so that others can go first. */

@@ -4,14 +4,14 @@ import { LocalHoldCheck } from '../waiting/local-hold-check.js'
 import type { GateHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { Request } from '../waiting/wait-limits.js'
+import type { Request } from '../waiting/wait-request.js'
 import { isAfterLease, afterLeaseError } from '../waiting/answer-after-lease.js'
 import { serveWaiter } from '../waiting/serve-waiter.js'
 import { SpinLoop } from './spin-loop.js'
 import type { Tenure } from '../hold/tenure.js'
 import { type LeaseTerms, alike } from '../hold/lease-terms.js'
-import type { Contest, Outcome } from '../waiting/ask-loop.js'
-import { WaitingRoom } from '../waiting/waiting-room.js'
+import type { Contest, Outcome } from '../waiting/polling-loop.js'
+import { TimedWaiters } from '../waiting/timed-waiters.js'
 import type { Waiter } from '../waiting/waiter.js'
 
 /** A tenure that the next attempt should take over on the server. */
@@ -23,7 +23,7 @@ interface Passing {
 /** The waiters at the gate of a spin lock. Asks again and again for the first of them. Exists only while needed. */
 export class SpinWaiters implements Contest<Waiter> {
   readonly #host: GateHost
-  readonly #room: WaitingRoom
+  readonly #room: TimedWaiters
   readonly #spinner = new SpinLoop(this)
   readonly #watch: LocalHoldCheck
   #passing: Passing | undefined
@@ -37,7 +37,7 @@ export class SpinWaiters implements Contest<Waiter> {
   constructor(host: GateHost) {
     this.#host = host
     this.#watch = new LocalHoldCheck(host, () => this.#room.first !== undefined)
-    this.#room = new WaitingRoom(host.runtime, host.name, (waiter) => this.#left(waiter))
+    this.#room = new TimedWaiters(host.runtime, host.name, (waiter) => this.#left(waiter))
   }
 
   get clock(): Clock {

@@ -1,7 +1,7 @@
 import { DeadlockError } from '../../errors.js'
 import { ExclusiveGate } from './exclusive-gate.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { Request } from '../waiting/wait-limits.js'
+import type { Request } from '../waiting/wait-request.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { OpenGate } from './lock-kind.js'
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.js'
-import { POLL } from '../../times-and-limits.js'
+import { POLL } from '../../script-constants.js'
 
 interface Watched {
   readonly due: number

@@ -1,6 +1,6 @@
 import type { Clock, Moment } from '../../base/clock.js'
 import type { LeaseTerms } from './lease-terms.js'
-import { TRIAL } from '../../times-and-limits.js'
+import { TRIAL } from '../../script-constants.js'
 import { marginOf } from './margin.js'
 
 /** ms. If the two clocks have drifted apart by more, we trust neither until the server has answered. */

@@ -5,7 +5,7 @@ import { askerOf } from './places.js'
 import { isTransient } from '../server/error-kinds.js'
 import type { Place } from '../waiting/waiter.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import { POLL } from '../../times-and-limits.js'
+import { POLL } from '../../script-constants.js'
 
 /** How many waiters one script call asks about. */
 export const BATCH = 250

@@ -3,18 +3,18 @@ import type { LineProtocol } from '../protocol/line-protocol.js'
 import { isAway, waitsOut } from '../server/error-kinds.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { LocalHoldCheck } from '../waiting/local-hold-check.js'
-import type { Request } from '../waiting/wait-limits.js'
+import type { Request } from '../waiting/wait-request.js'
 import { serveWaiter } from '../waiting/serve-waiter.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
-import { troublePause } from '../waiting/wait-out-trouble.js'
-import { WaitingRoom } from '../waiting/waiting-room.js'
-import type { Outsiders } from './outsiders.js'
+import { troublePause } from '../waiting/repeat-while-trouble.js'
+import { TimedWaiters } from '../waiting/timed-waiters.js'
+import type { Outsiders } from './listen-to-outsiders.js'
 import { LineLeave } from './line-leave.js'
 import { Places } from './places.js'
 
 /** The waiters of this process in one line, which place belongs to which waiter, and every way in which a wait ends. */
 export class LineWaiters {
-  readonly room: WaitingRoom
+  readonly room: TimedWaiters
   readonly places: Places
   readonly leave: LineLeave
   /** The process has one place in the line, which its first waiter uses; otherwise each waiter has a place. */
@@ -38,7 +38,7 @@ export class LineWaiters {
     this.places = new Places(host)
     this.leave = new LineLeave(host, protocol, this.places)
     this.#watch = new LocalHoldCheck(host, () => this.room.first !== undefined)
-    this.room = new WaitingRoom(host.runtime, host.name, (waiter) => this.#left(waiter))
+    this.room = new TimedWaiters(host.runtime, host.name, (waiter) => this.#left(waiter))
   }
 
   /** The place of another call of the same owner. */

@@ -5,7 +5,7 @@ import type { JoinState, LineProtocol, News, PlaceState } from '../protocol/line
 import type { ServerTime } from '../server/server-time.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
-import type { Request } from '../waiting/wait-limits.js'
+import type { Request } from '../waiting/wait-request.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
 import { GrantAcceptor, type GrantedLine } from './grant-acceptor.js'
 import { GrantListener } from './grant-listener.js'
@@ -13,9 +13,9 @@ import { PassWithoutServer } from './pass-without-server.js'
 import { type Joinable, LineJoin, SOON } from './line-join.js'
 import { LinePoll, type Polled, type Told } from './line-poll.js'
 import { LineWaiters } from './line-waiters.js'
-import { Outsiders } from './outsiders.js'
+import { Outsiders } from './listen-to-outsiders.js'
 import { PassByServer } from './pass-by-server.js'
-import { TRIAL } from '../../times-and-limits.js'
+import { TRIAL } from '../../script-constants.js'
 
 /**
  * One line on the server, and the part of this process in it: first come, first served among all processes. The script that

@@ -1,4 +1,4 @@
-import { LONGEST_ENTRY } from '../../times-and-limits.js'
+import { LONGEST_ENTRY } from '../../script-constants.js'
 import { numberOf } from '../../keys.js'
 import type { Runtime } from '../client/runtime.js'
 import type { OpenGate } from '../gate/lock-kind.js'

@@ -1,6 +1,6 @@
 import { ClosedError, EngineError } from '../../errors.js'
 import type { Clock } from '../../base/clock.js'
-import { LONG_NOTE_TIME } from '../../times-and-limits.js'
+import { LONG_NOTE_TIME } from '../../script-constants.js'
 import { type LockProtocol, NOT_HELD } from '../protocol/lock-protocol.js'
 import type { BackgroundWork } from './background-work.js'
 import { mayHaveRun } from './error-kinds.js'

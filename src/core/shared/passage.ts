@@ -1,6 +1,6 @@
 import { NotInitializedError } from '../../errors.js'
 import type { Reported } from '../client/observed-call.js'
-import type { Patience } from '../waiting/wait-limits.js'
+import type { Patience } from '../waiting/wait-request.js'
 import type { Waiter } from '../waiting/waiter.js'
 
 /** The answer to several calls, asked for in their order: the first `granted.length` of them get one grant each. */

@@ -1,4 +1,4 @@
-import { PASS_TIME } from '../../times-and-limits.js'
+import { PASS_TIME } from '../../script-constants.js'
 
 const PASSES = 4096
 

@@ -1,6 +1,6 @@
-import { ALLOWANCE, LISTENS_AFTER } from '../../times-and-limits.js'
+import { ALLOWANCE, LISTENS_AFTER } from '../../script-constants.js'
 import type { Runtime } from '../client/runtime.js'
-import { Outsiders } from '../line/outsiders.js'
+import { Outsiders } from '../line/listen-to-outsiders.js'
 import type { ScriptRunner } from '../protocol/script-runner.js'
 
 /** ms. How often the first in line asks again if it hears no messages. */

@@ -1,13 +1,13 @@
 import type { Timer } from '../../base/clock.js'
 import { MessageBrake } from '../waiting/message-brake.js'
-import type { Patience } from '../waiting/wait-limits.js'
-import { type Contest as Asked, AskLoop } from '../waiting/ask-loop.js'
-import { troublePause } from '../waiting/wait-out-trouble.js'
-import type { Ear } from '../server/subscriptions.js'
+import type { Patience } from '../waiting/wait-request.js'
+import { type Contest as Asked, PollingLoop } from '../waiting/polling-loop.js'
+import { troublePause } from '../waiting/repeat-while-trouble.js'
+import type { Ear } from '../server/shared-subscriptions.js'
 import type { Runtime } from '../client/runtime.js'
 import type { Passage } from './passage.js'
 import { quoted } from '../../plain-text.js'
-import { POLL } from '../../times-and-limits.js'
+import { POLL } from '../../script-constants.js'
 
 /** What a turnstile's loop asks for, if messages wake up its waiters. */
 export interface TurnstileContest<W> extends Asked<W> {
@@ -16,7 +16,7 @@ export interface TurnstileContest<W> extends Asked<W> {
 }
 
 /** The wait loop of a turnstile: ask, subscribe, ask again, then sleep until a message, the time that the server said, or the next poll. */
-export class TurnstileLoop<W extends { readonly request: Patience }> extends AskLoop<W, TurnstileContest<W>> {
+export class TurnstileLoop<W extends { readonly request: Patience }> extends PollingLoop<W, TurnstileContest<W>> {
   /** Counts the wake-ups: one that comes during an attempt must not be missed. */
   #heard = 0
   /** Messages came too fast, so it pauses. */

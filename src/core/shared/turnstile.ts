@@ -2,11 +2,11 @@ import { ClosedError } from '../../errors.js'
 import type { Clock } from '../../base/clock.js'
 import { TurnstileLoop, type TurnstileContest } from './turnstile-loop.js'
 import type { Answer, Passage } from './passage.js'
-import type { Patience } from '../waiting/wait-limits.js'
+import type { Patience } from '../waiting/wait-request.js'
 import type { Runtime } from '../client/runtime.js'
 import { PermitsHandToHand, type Takers } from './permits-hand-to-hand.js'
-import type { Outcome } from '../waiting/ask-loop.js'
-import { WaitingRoom } from '../waiting/waiting-room.js'
+import type { Outcome } from '../waiting/polling-loop.js'
+import { TimedWaiters } from '../waiting/timed-waiters.js'
 import type { Waiter } from '../waiting/waiter.js'
 
 /** How many calls one question covers, unless calls have weights. */
@@ -18,7 +18,7 @@ const QUESTION = 100
 export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter<Q, G>>, Takers<Q, G> {
   readonly passage: Passage<Q, G>
   readonly runtime: Runtime
-  readonly #room: WaitingRoom<Q, G>
+  readonly #room: TimedWaiters<Q, G>
   readonly #loop = new TurnstileLoop<Waiter<Q, G>>(this)
   readonly passing = new PermitsHandToHand<Q, G>(this)
   readonly #rested: () => void
@@ -34,7 +34,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     this.runtime = runtime
     this.passage = passage
     this.#rested = rested
-    this.#room = new WaitingRoom<Q, G>(runtime, passage.name, (waiter) => this.#left(waiter))
+    this.#room = new TimedWaiters<Q, G>(runtime, passage.name, (waiter) => this.#left(waiter))
   }
 
   get clock(): Clock {

@@ -1,6 +1,6 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
 import { type Clock, limitAnswers, type Timer } from '../../base/clock.js'
-import type { Patience } from './wait-limits.js'
+import type { Patience } from './wait-request.js'
 
 /** ms. How long an aborted call waits for an answer in progress, so that it leaves nothing behind when it rejects. */
 export const GRACE = 50

@@ -1,4 +1,4 @@
-import { POLL } from '../../times-and-limits.js'
+import { POLL } from '../../script-constants.js'
 
 /** How many questions messages may cause at once; after that, one more every `EVERY` ms. */
 const AT_ONCE = 50

@@ -1,12 +1,12 @@
 import type { GateHost } from './gate-host.js'
 import type { Tenure } from '../hold/tenure.js'
-import type { WaitingRoom } from './waiting-room.js'
+import type { TimedWaiters } from './timed-waiters.js'
 import type { Waiter } from './waiter.js'
 
 /** Gives a waiter what it waited for. Other calls of its owner would wait for themselves: they acquire it again. Returns how many. */
 export const serveWaiter = (
   host: Pick<GateHost, 'enterAll' | 'reconsiderBeside'>,
-  room: WaitingRoom,
+  room: TimedWaiters,
   waiter: Waiter,
   tenure: Tenure,
   local: boolean,

@@ -1,7 +1,7 @@
 import type { Timer } from '../../base/clock.js'
 import type { TenureHold } from '../hold/tenure-hold.js'
-import type { Patience, Request } from './wait-limits.js'
-import type { Ear } from '../server/subscriptions.js'
+import type { Patience, Request } from './wait-request.js'
+import type { Ear } from '../server/shared-subscriptions.js'
 
 /** One call that waits: at a gate, unless the types say otherwise. */
 export interface Waiter<Q extends Patience = Request, G = TenureHold> {

@@ -12,7 +12,7 @@ import {
 import type { Endpoint } from '../endpoint.js'
 import type { IoredisClient } from './client-type.js'
 import { call, commandOf, follow, isKeyless } from './commands.js'
-import { otherDatabase, otherUser, unknownUser } from './connection-checks.js'
+import { otherDatabase, otherUser, unknownUser } from './login-checks.js'
 import { refusedSelect, withoutCommand } from './translate-errors.js'
 import { IoredisMessageConnection, owingOf } from './message-connection.js'
 import { type ConnectionOptions, ownClient } from './own-client.js'

@@ -1,6 +1,6 @@
 import type { Flight } from '../../api/flight.js'
 import { AcquireTimeoutError, EngineError } from '../../errors.js'
-import type { Kept } from './kept-answer.js'
+import type { Kept } from './stored-answer-format.js'
 
 /** A request that runs its handler. */
 export interface Begun {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Answer } from './kept-answer.js'
+import type { Answer } from './stored-answer-format.js'
 import { parsedBody } from './request-body.js'
 import { JudgeRequest, type Reader } from './judge-request.js'
 import { fieldsOf, type NodeResponse, recordResponse } from './node-response.js'

@@ -1,7 +1,7 @@
 import { systemClock } from '../../base/clock.js'
-import type { Kept } from './kept-answer.js'
+import type { Kept } from './stored-answer-format.js'
 import type { Begun } from './claim-key.js'
-import { type Fields, Recording } from './record-answer.js'
+import { type Fields, Recording } from './response-recording.js'
 
 /** What a handler can know of its request. */
 export interface IdempotencyRun {

@@ -1,4 +1,4 @@
-import { type Answer, isBodiless } from './kept-answer.js'
+import { type Answer, isBodiless } from './stored-answer-format.js'
 import { JudgeRequest, type Reader } from './judge-request.js'
 import type { IdempotencyOptions } from './idempotency-options.js'
 import { remember } from './handler-run.js'

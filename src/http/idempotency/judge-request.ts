@@ -1,8 +1,8 @@
 import { show } from '../../check-options.js'
 import { quoted } from '../../plain-text.js'
-import { OutageGuard } from '../outage-guard.js'
+import { AwayDetector } from '../away-detector.js'
 import { asError, given } from '../user-functions.js'
-import { type Answer, answers } from './kept-answer.js'
+import { type Answer, answers } from './stored-answer-format.js'
 import { type Claim, claim } from './claim-key.js'
 import { hashOf, keyIn } from './key-field.js'
 import { checkSettings, type IdempotencyOptions, type Settings } from './idempotency-options.js'
@@ -43,12 +43,12 @@ const textOf = async <R>(call: (request: R) => unknown, request: R, who: string,
 export class JudgeRequest<R> {
   readonly #settings: Settings<R>
   readonly #reader: Reader<R>
-  readonly #guard: OutageGuard
+  readonly #guard: AwayDetector
 
   constructor(options: IdempotencyOptions<R>, reader: Reader<R>) {
     this.#settings = checkSettings(options)
     this.#reader = reader
-    this.#guard = new OutageGuard(this.#settings.timeout)
+    this.#guard = new AwayDetector(this.#settings.timeout)
   }
 
   async judge(request: R): Promise<Verdict> {

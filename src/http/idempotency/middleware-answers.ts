@@ -1,4 +1,4 @@
-import type { Answer, Field } from './kept-answer.js'
+import type { Answer, Field } from './stored-answer-format.js'
 
 const problem = (status: number, title: string, detail: string, ...fields: readonly Field[]): Answer => ({
   status,

@@ -1,6 +1,6 @@
 import { nextTick } from 'node:process'
 import { types } from 'node:util'
-import type { Fields, Recording } from './record-answer.js'
+import type { Fields, Recording } from './response-recording.js'
 import type { HandlerRun } from './handler-run.js'
 
 type Headers = Record<string, unknown>

@@ -1,5 +1,5 @@
 import { types } from 'node:util'
-import type { Fields, Recording } from './record-answer.js'
+import type { Fields, Recording } from './response-recording.js'
 import type { HandlerRun } from './handler-run.js'
 
 type Source = ReadableStreamDefaultReader<Uint8Array>

@@ -26,7 +26,7 @@ local function take(owner, lease, allowance, holds)
     local waiting = counted and membersAt(deadlines, 0, 2000) or {}
     for i = 1, #waiting, 2 do waiting[i], waiting[i + 1] = waiting[i + 1] - allowance, waiting[i] end
     addScores(deadlines, waiting)
-    takeHold(lock, owner, lease)
+    takeFirstHold(lock, owner, lease)
   else
     -- A longer lease, because the owner acquired again, is not shortened.
     redis.call('PEXPIRE', lock, math.max(lease, leftOf(lock)))

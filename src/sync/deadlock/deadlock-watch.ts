@@ -2,14 +2,14 @@ import type { Deadlock } from '../../api/deadlock.js'
 import type { Timer } from '../../base/clock.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { LONG } from '../../core/listing/locks-to-publish.js'
-import { OwnWaits, type OwnWait } from '../../core/listing/own-waits.js'
-import { WaitsPublisher } from '../../core/listing/waits-publisher.js'
+import { OwnNestedWaits, type OwnWait } from '../../core/listing/own-nested-waits.js'
+import { NestedWaitsPublisher } from '../../core/listing/nested-waits-publisher.js'
 import type { ListHome } from '../listing/listed-lock.js'
 import { VictimClaims } from './victim-claims.js'
-import { Proof } from './proof.js'
+import { CycleProof } from './cycle-proof.js'
 import { byVictim, deadlockError, describe, lineOf, victimOf } from './description.js'
-import type { Proven } from './proof.js'
-import { Walk } from './walk.js'
+import type { Proven } from './cycle-proof.js'
+import { WaitGraphReader } from './wait-graph-reader.js'
 import type { Cycle } from './wait-graph.js'
 
 /** ms. How often a client looks at its own calls, and tells others that it has, while one of them has waited for a second. */
@@ -22,9 +22,9 @@ const REMEMBERS = 1000
 /** Finds calls that wait for one another: those of this client, by what all clients say about theirs. Calls that wait for less than a second cost nothing. */
 export class DeadlockWatch {
   readonly #home: ListHome
-  readonly #own: OwnWaits
-  readonly #publisher: WaitsPublisher
-  readonly #proof = new Proof()
+  readonly #own: OwnNestedWaits
+  readonly #publisher: NestedWaitsPublisher
+  readonly #proof = new CycleProof()
   readonly #claims: VictimClaims
   readonly #told = new Set<string>()
   #timer: Timer | undefined
@@ -40,8 +40,8 @@ export class DeadlockWatch {
   private constructor(home: ListHome) {
     const { runtime } = home
     this.#home = home
-    this.#own = new OwnWaits(runtime, runtime.options.deadlocks === 'break')
-    this.#publisher = new WaitsPublisher(runtime)
+    this.#own = new OwnNestedWaits(runtime, runtime.options.deadlocks === 'break')
+    this.#publisher = new NestedWaitsPublisher(runtime)
     this.#claims = new VictimClaims(runtime)
     runtime.nested.begun = () => this.#arm(LONG)
   }
@@ -94,7 +94,7 @@ export class DeadlockWatch {
   }
 
   async #look(own: readonly OwnWait[]): Promise<{ readonly proven: readonly Proven[]; readonly fresh: boolean }> {
-    const walk = new Walk(this.#home, own)
+    const walk = new WaitGraphReader(this.#home, own)
     await walk.run()
     return this.#proof.seen(walk, this.#runtime.options.id)
   }

@@ -1,11 +1,11 @@
 import type { Deadlock, DeadlockedCall } from '../../api/deadlock.js'
 import type { ListedKind } from '../../api/listing.js'
-import { serverNow } from '../../core/listing/own-waits.js'
+import { serverNow } from '../../core/listing/own-nested-waits.js'
 import { DeadlockError } from '../../errors.js'
 import { plainText, quoted } from '../../plain-text.js'
 import { Labels, type ListHome, nameOf } from '../listing/listed-lock.js'
-import type { Proven } from './proof.js'
-import { claimOf } from './walk.js'
+import type { Proven } from './cycle-proof.js'
+import { claimOf } from './wait-graph-reader.js'
 import type { Cycle, GraphWait } from './wait-graph.js'
 
 const isYounger = ({ id, told }: GraphWait, other: GraphWait): boolean =>

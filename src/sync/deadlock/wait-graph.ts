@@ -1,5 +1,5 @@
 import type { NestedWait } from '../../core/client/nested-waits.js'
-import type { ToldWait } from '../../core/listing/told-waits.js'
+import type { ToldWait } from '../../core/listing/nested-wait-format.js'
 
 /** A call that waits while something is held until it ends. */
 export interface GraphWait {

@@ -5,7 +5,7 @@ import type { Leader, Leaders } from '../../api/election.js'
 import type { TopicListener } from '../topic/topic-listener.js'
 import type { Topics } from '../topic/topics.js'
 import type { LeaderRecord, Reading } from './leader-record.js'
-import { LONGEST_MESSAGE } from '../../core/server/subscriptions.js'
+import { LONGEST_MESSAGE } from '../../core/server/shared-subscriptions.js'
 import type { Codec } from '../../api/codec.js'
 import { abortOf } from '../../base/abort.js'
 

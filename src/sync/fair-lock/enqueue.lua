@@ -50,7 +50,7 @@ for i = 6, #owners, 2 do
   elseif line.now > notAfter then
     state = 3
   elseif not holder and length == 0 then
-    takeHold(lock, owner, lease)
+    takeFirstHold(lock, owner, lease)
     holder, left = owner, lease
   else
     mine[owner], place[owner], state = lease, #told + 1, isOurs(tail or holder) and 0 or 2

@@ -20,5 +20,5 @@ if left == -2 then
     return left
   end
 end
-takeHold(lock, owner, lease)
+takeFirstHold(lock, owner, lease)
 return nil

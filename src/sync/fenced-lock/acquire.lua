@@ -17,6 +17,6 @@ end
 if not isToken(raiseCounter(counter, known)) or not again then
   redis.call('INCR', counter)
 end
-takeHold(lock, owner, lease)
+takeFirstHold(lock, owner, lease)
 -- As text, because Lua's numbers are exact only up to 2^53.
 return redis.call('GET', counter)

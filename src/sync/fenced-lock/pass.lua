@@ -15,5 +15,5 @@ if passes or redis.call('EXISTS', counter) == 0 then
   redis.call('INCR', counter)
 end
 redis.call('HDEL', lock, from)
-takeHold(lock, to, lease)
+takeFirstHold(lock, to, lease)
 return redis.call('GET', counter)

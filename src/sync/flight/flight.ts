@@ -16,8 +16,8 @@ import { codecOf } from '../../codecs/codec-by-name.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
 import { LATE } from '../../core/waiting/limited-step.js'
-import type { Patience } from '../../core/waiting/wait-limits.js'
-import { waitOutTrouble } from '../../core/waiting/wait-out-trouble.js'
+import type { Patience } from '../../core/waiting/wait-request.js'
+import { repeatWhileTrouble } from '../../core/waiting/repeat-while-trouble.js'
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
 import { clientOf } from '../../keys.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
@@ -171,7 +171,7 @@ export class SharedFlight implements Flight {
   async #firstLook(place: Place, asked: Asked): Promise<Look> {
     const { runtime } = this.#home
     const patience: Patience = { wait: asked.wait, signal: asked.signal }
-    const look = await waitOutTrouble(runtime, () => this.#look(place, asked), patience)
+    const look = await repeatWhileTrouble(runtime, () => this.#look(place, asked), patience)
     if (look !== LATE) return look
     runtime.blame(patience, place.title)
     throw new AcquireTimeoutError(place.title, asked.wait, patience.trouble)

@@ -1,7 +1,7 @@
 import type { Codec } from '../../api/codec.js'
 import type { Timer } from '../../base/clock.js'
 import { quoted } from '../../plain-text.js'
-import { POLL } from '../../times-and-limits.js'
+import { POLL } from '../../script-constants.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { MessageBrake } from '../../core/waiting/message-brake.js'
 import type { TopicListener } from '../topic/topic-listener.js'

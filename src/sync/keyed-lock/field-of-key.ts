@@ -1,4 +1,4 @@
-import { FIELD } from '../../times-and-limits.js'
+import { FIELD } from '../../script-constants.js'
 import { highwayHash128 } from './highway-hash.js'
 
 /** Redisson's key for the hash, as 32-bit words, the lower word of each number first. */

@@ -1,6 +1,6 @@
 import type { ListedHolder, ListedLock, ListedWait } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { NOTHING, type Published, readPublished, type ToldWait } from '../../core/listing/told-waits.js'
+import { NOTHING, type Published, readPublished, type ToldWait } from '../../core/listing/nested-wait-format.js'
 import { isClientId, numberOf, waitsKey } from '../../keys.js'
 import { listingEntries } from '../../lua/scripts.gen.js'
 import { listable } from './kinds-in-one-row.js'

@@ -1,5 +1,5 @@
 import type { Runtime } from '../../core/client/runtime.js'
-import type { Attendance } from '../../core/server/subscriptions.js'
+import type { Attendance } from '../../core/server/shared-subscriptions.js'
 import { grantChannel, keyedGrants, lineGrants, readWriteGrants } from '../../keys.js'
 
 /** The text as a pattern that matches nothing else. */

@@ -7,9 +7,9 @@ import { EngineError } from '../../errors.js'
 import { textOf } from '../../thrown.js'
 import { EventQueue } from './event-queue.js'
 import { listable } from './kinds-in-one-row.js'
-import { Looks, type Round } from './looks.js'
+import { EventsFromLooks, type Round } from './events-from-looks.js'
 import type { ListHome } from './listed-lock.js'
-import { Targets, type Wanted } from './targets.js'
+import { WatchedLocks, type Wanted } from './watched-locks.js'
 import { WakeUps } from './wake-ups.js'
 
 /** ms. How often it looks at one lock, and at those of a pattern; and after a message, how long after the look before at least. */
@@ -56,8 +56,8 @@ class Watcher implements LockEvents {
   readonly #home: ListHome
   readonly #wanted: Wanted
   readonly #signal: AbortSignal | undefined
-  readonly #targets: Targets
-  readonly #looks: Looks
+  readonly #targets: WatchedLocks
+  readonly #looks: EventsFromLooks
   readonly #queue = new EventQueue<LockEvent>(BUFFER)
   #wakeUps: WakeUps | undefined
   #started = false
@@ -82,8 +82,8 @@ class Watcher implements LockEvents {
     this.#home = home
     this.#wanted = wanted
     this.#signal = signal
-    this.#targets = new Targets(home, wanted)
-    this.#looks = new Looks(home, wanted.name !== undefined)
+    this.#targets = new WatchedLocks(home, wanted)
+    this.#looks = new EventsFromLooks(home, wanted.name !== undefined)
   }
 
   next(): Promise<IteratorResult<LockEvent, undefined>> {

@@ -11,5 +11,5 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
     return refusal
   end
 end
-takeHold(lock, owner, lease)
+takeFirstHold(lock, owner, lease)
 return nil

@@ -9,5 +9,5 @@ if not holder or holder ~= from and holder ~= to then
   return 0
 end
 redis.call('HDEL', lock, from)
-takeHold(lock, to, lease)
+takeFirstHold(lock, to, lease)
 return 1

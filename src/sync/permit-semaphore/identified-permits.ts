@@ -1,5 +1,5 @@
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import type { Patience } from '../../core/waiting/wait-limits.js'
+import type { Patience } from '../../core/waiting/wait-request.js'
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { LeaseTerms } from '../../core/hold/lease-terms.js'
 import { type Answer, unlessSetUp } from '../../core/shared/passage.js'

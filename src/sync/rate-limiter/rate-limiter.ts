@@ -9,7 +9,7 @@ import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 import { type Grant, RateWindow, type WindowRequest } from './rate-window.js'
 import { limitedStep, LATE } from '../../core/waiting/limited-step.js'
-import { waitOutTrouble } from '../../core/waiting/wait-out-trouble.js'
+import { repeatWhileTrouble } from '../../core/waiting/repeat-while-trouble.js'
 import { quoted } from '../../plain-text.js'
 
 /** In the order of Redisson's numbers. */
@@ -171,7 +171,7 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     } catch (error) {
       if (!(error instanceof NotInitializedError)) throw error
       request.signal?.throwIfAborted()
-      const set = await waitOutTrouble(this.runtime, () => this.#setOnce(rate, request), request)
+      const set = await repeatWhileTrouble(this.runtime, () => this.#setOnce(rate, request), request)
       if (set === LATE) return undefined
       const rest = { ...request, wait: wait && Math.max(1, until - clock.monotonic()) }
       const grant = await enter(rest)

@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.js'
-import type { Patience } from '../../core/waiting/wait-limits.js'
+import type { Patience } from '../../core/waiting/wait-request.js'
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { type Answer, type Passage, unlessSetUp } from '../../core/shared/passage.js'
 import { NotInitializedError } from '../../errors.js'
 import { limiterChannel, limiterGrants, limiterOrder, limiterPermits, limiterPlaces, limiterValue } from '../../keys.js'
-import { LONGEST_PAUSE, POLL, RATE_ALLOWANCE } from '../../times-and-limits.js'
+import { LONGEST_PAUSE, POLL, RATE_ALLOWANCE } from '../../script-constants.js'
 import {
   rateLimiterAsk,
   rateLimiterAvailable,

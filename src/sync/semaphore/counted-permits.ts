@@ -1,5 +1,5 @@
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
-import type { Patience } from '../../core/waiting/wait-limits.js'
+import type { Patience } from '../../core/waiting/wait-request.js'
 import { type Answer, unlessSetUp } from '../../core/shared/passage.js'
 import { permitsAmounts, permitsDeadlines, permitsGrants, permitsQueue, permitsTurn } from '../../keys.js'
 import {

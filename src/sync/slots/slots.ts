@@ -19,7 +19,7 @@ import { LockLostError } from '../../errors.js'
 import { either, many, nil, text } from '../../lua/reply-shape.js'
 import { slotsLast } from '../../keys.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots, SlotsOptions, SlotState } from '../../api/slots.js'
-import { waitOutTrouble } from '../../core/waiting/wait-out-trouble.js'
+import { repeatWhileTrouble } from '../../core/waiting/repeat-while-trouble.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
 import { persist } from '../election/final-errors.js'
 import type { NewestTokens } from './newest-tokens.js'
@@ -165,7 +165,7 @@ export class ClaimedSlots implements Slots {
   #look(record: SlotRecord, { most, signal }: Asked): Promise<Look> {
     const { runtime } = this.#home
     const look = (): Promise<Look> => runtime.untilClosed(() => record.look(), this.name)
-    return most > 1 ? (waitOutTrouble(runtime, look, { wait: Infinity, signal }) as Promise<Look>) : look()
+    return most > 1 ? (repeatWhileTrouble(runtime, look, { wait: Infinity, signal }) as Promise<Look>) : look()
   }
 
   #hold(lock: GatedLock, { most, lease, signal }: Asked): Promise<TenureHold | undefined> {

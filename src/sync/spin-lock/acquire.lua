@@ -11,5 +11,5 @@ end
 if holder and holder ~= owner then
   return left
 end
-takeHold(lock, owner, lease)
+takeFirstHold(lock, owner, lease)
 return nil

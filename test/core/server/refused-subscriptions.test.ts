@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { virtualClock } from 'holdfast/testing'
-import { Subscriptions } from '#src/core/server/subscriptions.js'
+import { SharedSubscriptions } from '#src/core/server/shared-subscriptions.js'
 import { onServer } from '../../support/server.js'
 
 const none = (): void => undefined
@@ -22,7 +22,7 @@ const stage = (refusals: number) => {
       return Promise.resolve()
     },
   }
-  const wakeups = new Subscriptions(clock, subscriber, () => false)
+  const wakeups = new SharedSubscriptions(clock, subscriber, () => false)
   return { clock, asked, told, wakeups, subscriber, listen: () => wakeups.listen('a', (payload) => told.push(payload)) }
 }
 

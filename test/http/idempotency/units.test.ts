@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { randomBytes } from 'node:crypto'
 import { connect } from 'holdfast'
 import { expressIdempotency } from 'holdfast/idempotency'
-import { type Answer, answers } from '#src/http/idempotency/kept-answer.js'
+import { type Answer, answers } from '#src/http/idempotency/stored-answer-format.js'
 import { parsedBody } from '#src/http/idempotency/request-body.js'
 import { hashOf, keyIn } from '#src/http/idempotency/key-field.js'
-import { Recording } from '#src/http/idempotency/record-answer.js'
+import { Recording } from '#src/http/idempotency/response-recording.js'
 
 void test('keys: in quotes as in the draft, or bare', () => {
   const keys: [string, string | undefined][] = [

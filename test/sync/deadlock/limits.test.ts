@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Client, Lock } from 'holdfast'
-import { BEAT_FIELD, readPublished, textOf } from '#src/core/listing/told-waits.js'
+import { BEAT_FIELD, readPublished, textOf } from '#src/core/listing/nested-wait-format.js'
 import { inTown, type Town } from '../../support/town.js'
 import { toldTo } from './ring.js'
 

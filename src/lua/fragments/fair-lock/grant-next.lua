@@ -13,7 +13,7 @@ local function grantNext(line, mine)
     if mine[owner] then
       limitDeadlines(line, owner, waiting, place + 1, mine[owner])
       removeWaiter(line, owner, true)
-      takeHold(line.lock, owner, mine[owner])
+      takeFirstHold(line.lock, owner, mine[owner])
       return owner
     elseif not isOurs(owner) and #owner < LONGEST_NAME then
       wakeRedisson(line, waiting, place, trial)
@@ -30,7 +30,7 @@ local function grantNext(line, mine)
       if not same then break end
     end
     local function write()
-      takeHold(line.lock, owner, TRIAL)
+      takeFirstHold(line.lock, owner, TRIAL)
     end
     if not deaf[client] and #owner < LONGEST_NAME and publishGrant(line, line.grants .. ':' .. client, words, write, 0) then
       limitDeadlines(line, owner, waiting, place + 1, math.max(line.lease, TRIAL))

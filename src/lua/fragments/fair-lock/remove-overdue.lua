@@ -32,7 +32,7 @@ local function removeOverdue(line, client)
     steps = steps - math.floor(#head / 1000)
     local alone = not mark and look(head)
     if line.dead[string.sub(head, 1, 36)] then
-      steps = steps - removeDeadClients(line, 2 * steps, look) / 2
+      steps = steps - removeDeadPlaces(line, 2 * steps, look) / 2
     elseif alone then
       -- Together with those behind it that are removed alone, too.
       local some, size, gone = { head }, 1, 1

@@ -43,7 +43,7 @@ local function walkLine(line, mine)
       -- An owner on trial holds already, and is skipped.
       local wants = entersOrBlocks(owner, line)
       if wants == 'wait' or mode == 'write' or mode and wants == 'write' then
-        if mode == 'read' then markSilent(line, owner, deadline) end
+        if mode == 'read' then markIfDead(line, owner, deadline) end
         -- Those behind it wait as well, unless each place wants keys of its own.
         if wants ~= 'wait' then mode = 'write' break end
       else
@@ -53,7 +53,7 @@ local function walkLine(line, mine)
           till = till - 1
         end
         -- If its client does not listen, the next place is tried.
-        if mine[owner] or grantTrial(line, owner, wants, deadline, place) then
+        if mine[owner] or grantOrMarkUnheard(line, owner, wants, deadline, place) then
           -- A grant costs several times as much as skipping a place.
           mode, steps, moved = wants, steps - 5, true
         elseif line.amounts then
@@ -64,7 +64,7 @@ local function walkLine(line, mine)
   end
   -- The next place's client continues, unless this walk has changed nothing: otherwise it would be woken up without end.
   local behind = moved and steps <= 0 and redis.call('LINDEX', line.queue, till)
-  if next(line.dead) then sweepLapsedClients(line, steps <= 0) end
+  if next(line.dead) then sweepDeadClients(line, steps <= 0) end
   if behind and #behind < LONGEST_NAME then redis.pcall(line.publish, grantChannel(line, behind), '0') end
   return mode
 end

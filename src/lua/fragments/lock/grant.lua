@@ -1,4 +1,4 @@
 -- Makes this owner the holder, for `lease` ms.
 local function grant(line, owner, lease)
-  takeHold(line.lock, owner, lease)
+  takeFirstHold(line.lock, owner, lease)
 end

@@ -2,12 +2,12 @@ import type { LockEvent } from '../../api/watching.js'
 import { EngineError } from '../../errors.js'
 import { numberOf } from '../../keys.js'
 import { text, tuple } from '../../lua/reply-shape.js'
-import { Causes, type Ended, GAP, type Note } from './causes.js'
-import { type Change, changesOf } from './changes.js'
+import { WhyHoldsEnded, type Ended, GAP, type Note } from './why-holds-ended.js'
+import { type Change, changesOf } from './changes-between-looks.js'
 import { isPartAway, type Spell } from './published-claims.js'
-import { keepKnown, type People, type Person } from './people.js'
+import { keepKnown, type HoldersAndWaiters, type Person } from './holders-and-waiters.js'
 import { Labels, type ListHome } from './listed-lock.js'
-import type { News, Target } from './targets.js'
+import type { News, WatchedLock } from './watched-locks.js'
 
 /** How many causes of one lock are looked for at a time. */
 const AT_ONCE = 64
@@ -32,10 +32,10 @@ interface Look {
 const microtime = tuple(text, text)
 
 /** Asks the server about some locks, and tells what has changed since it was last asked. */
-export class Looks {
+export class EventsFromLooks {
   readonly #home: ListHome
   readonly #named: boolean
-  readonly #causes: Causes
+  readonly #causes: WhyHoldsEnded
   #labels: Labels
   /** How far the server's clock is ahead of this machine's, ms, as far as that is known. */
   #ahead = 0
@@ -44,7 +44,7 @@ export class Looks {
   constructor(home: ListHome, named: boolean) {
     this.#home = home
     this.#named = named
-    this.#causes = new Causes(home.runtime)
+    this.#causes = new WhyHoldsEnded(home.runtime)
     this.#labels = new Labels(home)
   }
 
@@ -54,7 +54,7 @@ export class Looks {
   }
 
   /** The events that can be told now. */
-  async at(targets: readonly Target[], roundNow: () => Round): Promise<readonly LockEvent[]> {
+  async at(targets: readonly WatchedLock[], roundNow: () => Round): Promise<readonly LockEvent[]> {
     const { clock } = this.#home.runtime.options
     const { key } = targets.find(({ missed }) => !missed) ?? targets[0] ?? { key: '' }
     const began = clock.monotonic()
@@ -93,7 +93,7 @@ export class Looks {
   }
 
   /** Looks for the causes that were not known at the look before. */
-  async #settle({ key, news }: Target): Promise<void> {
+  async #settle({ key, news }: WatchedLock): Promise<void> {
     const open = news.filter(({ ended }) => ended !== undefined)
     if (open.length === 0) return
     const note = this.#causes.noteOf(key)
@@ -111,13 +111,13 @@ export class Looks {
 }
 
 /** Takes out what can be told: everything up to the first event whose type is not known yet. */
-const told = (target: Target): readonly LockEvent[] => {
+const told = (target: WatchedLock): readonly LockEvent[] => {
   const open = target.news.findIndex(({ ended }) => ended !== undefined)
   return target.news.splice(0, open < 0 ? target.news.length : open).map(({ event }) => event)
 }
 
 /** Notes what has changed. */
-const compare = async (target: Target, people: People, look: Look): Promise<void> => {
+const compare = async (target: WatchedLock, people: HoldersAndWaiters, look: Look): Promise<void> => {
   const before = target.people
   keepKnown(people.holders, before.holders)
   keepKnown(people.holders, before.waiting)
@@ -131,7 +131,7 @@ const compare = async (target: Target, people: People, look: Look): Promise<void
   target.missed = false
 }
 
-const sinceOf = (target: Target, { owner, client }: Person, part: 'holds' | 'waits'): number | undefined => {
+const sinceOf = (target: WatchedLock, { owner, client }: Person, part: 'holds' | 'waits'): number | undefined => {
   const fits = (spell: Spell | undefined): boolean => spell?.[0] === numberOf(owner)
   for (const { spells } of target.claims.values()) {
     const spell = spells.get(client)?.[part]
@@ -141,7 +141,7 @@ const sinceOf = (target: Target, { owner, client }: Person, part: 'holds' | 'wai
 }
 
 /** Finds out who those are that were not there before. */
-const introduce = async (target: Target, fresh: readonly Change[], { at, labels }: Look): Promise<void> => {
+const introduce = async (target: WatchedLock, fresh: readonly Change[], { at, labels }: Look): Promise<void> => {
   const strangers = fresh.filter(({ person }) => person.label === undefined)
   const known = strangers.length === 0 ? undefined : await labels.of(strangers.map(({ person }) => person.client))
   for (const { type, person } of fresh) {
@@ -151,7 +151,7 @@ const introduce = async (target: Target, fresh: readonly Change[], { at, labels 
   }
 }
 
-const newsOf = (target: Target, { type, person, certain }: Change, { at, done, round }: Look): News => {
+const newsOf = (target: WatchedLock, { type, person, certain }: Change, { at, done, round }: Look): News => {
   const { name, key, kind, looked, missed } = target
   const { owner, client, label, mode, keys, since, until } = person
   const expired = type === 'ended' && until !== undefined && until <= at
@@ -171,7 +171,7 @@ const newsOf = (target: Target, { type, person, certain }: Change, { at, done, r
   return type === 'ended' && !expired ? { event, ended: endedOf(target, person, done) } : { event, ended: undefined }
 }
 
-const endedOf = (target: Target, person: Person, noticed: number): Ended => {
+const endedOf = (target: WatchedLock, person: Person, noticed: number): Ended => {
   // A client may publish that it has released the lock before anybody sees that.
   const claims = [...target.claims.values(), ...target.claimsBefore.values()]
   const spells = claims.flatMap((claim) => claim.spells.get(person.client) ?? [])

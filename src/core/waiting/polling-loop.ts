@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import { outside } from '../../base/scope.js'
-import type { Patience } from './wait-limits.js'
+import type { Patience } from './wait-request.js'
 
 /** The result of an attempt: for how many ms the lock is still held by another owner, or that a waiter was served, or trouble. */
 export type Outcome = number | 'served' | { readonly trouble: unknown }
@@ -20,7 +20,7 @@ export interface Contest<W> {
 }
 
 /** What both wait loops share: at most one run at a time, and it can be woken up from its pauses. */
-export abstract class AskLoop<W extends { readonly request: Patience }, C extends Contest<W> = Contest<W>> {
+export abstract class PollingLoop<W extends { readonly request: Patience }, C extends Contest<W> = Contest<W>> {
   protected readonly contest: C
   #running: Promise<void> | undefined
   #wake: (() => void) | undefined

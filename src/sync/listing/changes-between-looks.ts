@@ -1,4 +1,4 @@
-import { excludesOthers, type People, type Person } from './people.js'
+import { excludesOthers, type HoldersAndWaiters, type Person } from './holders-and-waiters.js'
 
 /** One difference between two looks at a lock. */
 export interface Change {
@@ -20,7 +20,7 @@ const sameOwners = (one: Some, other: Some): boolean =>
 const excludes = (holders: Some): boolean => [...holders.values()].some(excludesOthers)
 
 /** What happened between two looks, in an order in which it can have happened: nobody is granted what another still holds. */
-export const changesOf = (before: People, after: People): readonly Change[] => {
+export const changesOf = (before: HoldersAndWaiters, after: HoldersAndWaiters): readonly Change[] => {
   // Of more than can be shown, those that are missing may be among the others.
   const ended = after.more && !excludes(before.holders) ? [] : missing(before.holders, after.holders)
   const left = after.more ? [] : missing(before.waiting, after.waiting, after.holders)

@@ -3,7 +3,7 @@ import type { NestedWait } from '../client/nested-waits.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { numberOf } from '../../keys.js'
 import { LONG } from './locks-to-publish.js'
-import { holdsToTell, keysToTell, Page, type ToldWait } from './told-waits.js'
+import { holdsToTell, keysToTell, Page, type ToldWait } from './nested-wait-format.js'
 
 /** A wait of this client, and what it publishes about it. */
 export interface OwnWait {
@@ -39,7 +39,7 @@ class HeldByOwner {
 }
 
 /** The calls of this client that have waited for longer than a second while something is held until they end. */
-export class OwnWaits {
+export class OwnNestedWaits {
   readonly #runtime: Runtime
   readonly #breaks: boolean
   /** All clients must compare the same number, so it never changes. */

@@ -12,7 +12,7 @@ const LONG_SILENCE = 1500
  * If a reply was lost or doubled on its way, each later reply belongs to another command. A reply of the wrong form shows this. If
  * the forms cannot show it, a PING does.
  */
-export class OutOfStep {
+export class RepliesOutOfStep {
   readonly #driver: Driver
   readonly #options: TimeoutOptions
   readonly #replies: ReplyTimeouts

@@ -1,7 +1,7 @@
 -- Removes the clients that the walk found dead from the line. `ended`: the walk stopped before the end of the line. Then the client that
 -- asks gets a message to ask again at once, and continues from there.
-local function sweepLapsedClients(line, ended)
-  removeDeadClients(line, LINE_REMOVED)
+local function sweepDeadClients(line, ended)
+  removeDeadPlaces(line, LINE_REMOVED)
   -- If a dead client still has places, an overdue mark at the head says so to the next script. It removes the rest, or
   -- serves the place that they hid.
   local head = redis.call('LINDEX', line.queue, 0)

@@ -14,7 +14,7 @@ const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
  * Only one query at a time is still sent, to find out when the server is back. Answers come in the order of the queries, so an answer in time also shows that no
  * earlier query is open any more.
  */
-export class OutageGuard {
+export class AwayDetector {
   readonly #timeout: number
   /** Queries that are not sent yet, in order: each with a function that sends it and one that ends it. */
   readonly #waiting = new Map<() => void, () => void>()

@@ -14,19 +14,23 @@ export interface Person extends Pick<LockEvent, 'owner' | 'client' | 'mode' | 'k
 export const excludesOthers = ({ mode, keys }: Person): boolean => mode !== 'read' && keys === undefined
 
 /** The holders and the waiters of a lock, by owner, in the order of the line. */
-export interface People {
+export interface HoldersAndWaiters {
   readonly holders: Map<string, Person>
   readonly waiting: Map<string, Person>
   /** There may be others. */
   more: boolean
 }
 
-export const nobody = (): People => ({ holders: new Map(), waiting: new Map(), more: false })
+export const nobody = (): HoldersAndWaiters => ({ holders: new Map(), waiting: new Map(), more: false })
 
-export const countOf = ({ holders, waiting }: People): number => holders.size + waiting.size
+export const countOf = ({ holders, waiting }: HoldersAndWaiters): number => holders.size + waiting.size
 
 /** Adds what the server said about the lock. `asked`: when it was asked, by its clock, or before. */
-export const addState = (people: People, { ttl, holders, waiting = [], more }: ServerState, asked: number): void => {
+export const addState = (
+  people: HoldersAndWaiters,
+  { ttl, holders, waiting = [], more }: ServerState,
+  asked: number,
+): void => {
   people.more ||= more === true
   for (const { owner, mode = 'exclusive', left = ttl, keys } of holders) {
     const until = ttl < 0 ? undefined : asked + left

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, EngineError } from 'holdfast'
-import { OutageGuard } from '#src/http/outage-guard.js'
+import { AwayDetector } from '#src/http/away-detector.js'
 import { judge } from '#src/http/rate-limit.js'
 import { redisEngine, started } from '../support/engines.js'
 import { until } from '../support/until.js'
@@ -108,7 +108,7 @@ void test('the server is not there → one request in a while asks, the others a
 })
 
 void test('the server answers again → all questions are asked again, not one at a time', async () => {
-  const guard = new OutageGuard(1000)
+  const guard = new AwayDetector(1000)
   assert.equal(await guard.ask(() => Promise.reject(new EngineError('OFFLINE', 'not connected'))), undefined)
   const deadline = performance.now() + 10_000
   while ((await guard.ask(() => Promise.resolve(1))) === undefined) {

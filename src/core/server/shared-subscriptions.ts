@@ -50,7 +50,7 @@ const utf8 = new TextDecoder()
  * The subscriptions of a client, each shared by all its listeners. A message wakes up the listeners. After a lost connection they
  * are woken up too, because a message may have been missed.
  */
-export class Subscriptions {
+export class SharedSubscriptions {
   readonly #clock: Clock
   readonly #subscriber: Subscriber
   readonly #sharded: () => boolean

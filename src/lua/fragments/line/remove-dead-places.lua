@@ -1,7 +1,7 @@
 -- Removes all places of the clients in `line.dead` from the line, in one pass; if the line is too long for one script,
 -- those among the first `most`. Each place that comes to the head meanwhile is shown to `look`, which may add its client.
 -- Returns how many places it looked at.
-local function removeDeadClients(line, most, look)
+local function removeDeadPlaces(line, most, look)
   local gone, stay, last, ahead, some, size = {}, {}, 0, 0, placesAt(line.queue, 0, most)
   for place, owner in ipairs(some) do
     local client = string.sub(owner, 1, 36)

@@ -1,4 +1,4 @@
-import { type Answer, answerOf, type Field, isBodiless, isField } from './kept-answer.js'
+import { type Answer, answerOf, type Field, isBodiless, isField } from './stored-answer-format.js'
 
 /** The header fields of a response, by their names in lower case. */
 export type Fields = ReadonlyMap<string, readonly string[]>

@@ -7,7 +7,7 @@ import { listingSaid } from '../../lua/scripts.gen.js'
 import { isTransient } from '../../core/server/error-kinds.js'
 import { anything } from '../../lua/reply-shape.js'
 import { readEntry } from './published-claims.js'
-import { excludesOthers, type Person } from './people.js'
+import { excludesOthers, type Person } from './holders-and-waiters.js'
 
 /** ms. By then a client has published that it has released something. */
 const PUBLISHED = 1500
@@ -52,7 +52,7 @@ const causeOf = (ended: Ended, told: Cause | undefined, note: Note | undefined, 
 }
 
 /** Finds out why holds have ended. What clients say is only used to tell that, and never whether they have. */
-export class Causes {
+export class WhyHoldsEnded {
   readonly #runtime: Runtime
 
   constructor(runtime: Runtime) {

@@ -4,9 +4,9 @@ import type { LockEvent } from '../../api/watching.js'
 import { isTransient } from '../../core/server/error-kinds.js'
 import type { EngineError } from '../../errors.js'
 import { type Claim, PublishedClaims, isLeftOut, isPartAway } from './published-claims.js'
-import type { Ended } from './causes.js'
+import type { Ended } from './why-holds-ended.js'
 import { type Listable, listable } from './kinds-in-one-row.js'
-import { addState, nobody, type People } from './people.js'
+import { addState, nobody, type HoldersAndWaiters } from './holders-and-waiters.js'
 import { inspected, type ListHome, nameOf } from './listed-lock.js'
 import { lookAt } from './scan-keys.js'
 
@@ -35,10 +35,10 @@ const claimOf = (shown: Listable, key: string, name: string): Claim => ({
 })
 
 /** A lock that is watched: as it was when the server was last asked, and the news that wait to be told in their order. */
-export class Target {
+export class WatchedLock {
   readonly key: string
   name: string
-  people: People = nobody()
+  people: HoldersAndWaiters = nobody()
   /** When the server was last asked: by its clock, after that, and on the monotonic one, before. */
   looked: { readonly at: number; readonly mono: number } | undefined
   /** It could not be looked at since. */
@@ -62,7 +62,7 @@ export class Target {
   }
 
   /** Asks the server. `asked`: its time before that. Undefined: it cannot be known how the lock stands. */
-  async read(home: ListHome, asked: Promise<number>, refusals: EngineError[]): Promise<People | undefined> {
+  async read(home: ListHome, asked: Promise<number>, refusals: EngineError[]): Promise<HoldersAndWaiters | undefined> {
     const people = nobody()
     const states = await Promise.all([...this.claims.values()].map((claim) => this.#state(home, claim)))
     const at = await asked
@@ -106,17 +106,17 @@ export class Target {
 }
 
 /** The locks that are watched. */
-export class Targets {
+export class WatchedLocks {
   readonly #home: ListHome
   readonly #wanted: Wanted
-  readonly #all = new Map<string, Target>()
+  readonly #all = new Map<string, WatchedLock>()
 
   constructor(home: ListHome, wanted: Wanted) {
     this.#home = home
     this.#wanted = wanted
   }
 
-  get all(): readonly Target[] {
+  get all(): readonly WatchedLock[] {
     return [...this.#all.values()]
   }
 
@@ -149,7 +149,7 @@ export class Targets {
     const [first] = claims.values() as Iterable<Claim>
     let target = this.#all.get(key)
     if (first === undefined || (target === undefined && this.#all.size >= MOST_LOCKS)) return
-    target ??= new Target(key, '', first.shown.kind)
+    target ??= new WatchedLock(key, '', first.shown.kind)
     this.#all.set(key, target)
     target.claimsBefore = target.claims
     // The client that said what it is may be out of reach.

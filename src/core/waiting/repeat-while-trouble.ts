@@ -1,8 +1,8 @@
-import { POLL } from '../../times-and-limits.js'
+import { POLL } from '../../script-constants.js'
 import type { Runtime } from '../client/runtime.js'
 import { waitsOut } from '../server/error-kinds.js'
 import { limitedStep, type LATE } from './limited-step.js'
-import type { Patience } from './wait-limits.js'
+import type { Patience } from './wait-request.js'
 
 /** ms. How long a call that waits trouble out pauses before it asks again. `before`: how much trouble it had met before this one. */
 export const troublePause = (before: number): number => Math.min(50 * 2 ** before, POLL)
@@ -11,7 +11,7 @@ export const troublePause = (before: number): number => Math.min(50 * 2 ** befor
  * Runs a step that may be repeated, for a call that waits but is in no queue: again and again while there is trouble that such a call waits out. The signal
  * and the end of the wait end the call, not the step.
  */
-export const waitOutTrouble = async <T>(
+export const repeatWhileTrouble = async <T>(
   runtime: Runtime,
   step: () => Promise<T>,
   patience: Patience,

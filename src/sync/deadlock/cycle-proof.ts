@@ -1,5 +1,5 @@
 import { type Cycle, identityOf, type Support } from './wait-graph.js'
-import type { Walk } from './walk.js'
+import type { WaitGraphReader } from './wait-graph-reader.js'
 
 /** How many writes of a client, after the first look ended, prove that it still waited then: the first may have been on its way. */
 const WRITES = 2
@@ -20,7 +20,7 @@ export interface Proven {
  * A look reads its edges one after the other, and by the end of it some may be gone. So a cycle counts only if a later look shows the very same waits and holds,
  * and each client has looked at its calls again in between: then all of them existed at the moment when the first look ended.
  */
-export class Proof {
+export class CycleProof {
   #candidates = new Map<string, Candidate>()
 
   get pending(): boolean {
@@ -32,7 +32,10 @@ export class Proof {
   }
 
   /** What a further look has found. `fresh`: some of it was not there before. */
-  async seen(walk: Walk, self: string): Promise<{ readonly proven: readonly Proven[]; readonly fresh: boolean }> {
+  async seen(
+    walk: WaitGraphReader,
+    self: string,
+  ): Promise<{ readonly proven: readonly Proven[]; readonly fresh: boolean }> {
     const [before, proven] = [this.#candidates, [] as Proven[]]
     let fresh = false
     this.#candidates = new Map()
@@ -53,7 +56,7 @@ export class Proof {
 }
 
 /** What this client knows of its own calls is always new. */
-const beatsOf = async (walk: Walk, { clients }: Support, self: string): Promise<Map<string, number>> => {
+const beatsOf = async (walk: WaitGraphReader, { clients }: Support, self: string): Promise<Map<string, number>> => {
   const beats = new Map<string, number>()
   for (const client of clients) if (client !== self) beats.set(client, await walk.beatOf(client))
   return beats

@@ -1,6 +1,6 @@
 import type { Timer } from '../../base/clock.js'
 import type { Runtime } from '../client/runtime.js'
-import type { Attendance } from '../server/subscriptions.js'
+import type { Attendance } from '../server/shared-subscriptions.js'
 import type { Place } from '../waiting/waiter.js'
 
 /** ms. In their turn, outsiders take at most this long from the message of a release until they have the lock: Redisson takes 3 to 5. */

@@ -9,7 +9,7 @@ import { asPartOf } from '../../core/client/lock-events.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { forcedOwner, GatedLock } from '../../core/gate/gated-lock.js'
 import { whileHeld } from '../../core/hold/using.js'
-import type { Patience } from '../../core/waiting/wait-limits.js'
+import type { Patience } from '../../core/waiting/wait-request.js'
 import { afterLeaseError } from '../../core/waiting/answer-after-lease.js'
 import { AcquireTimeoutError, type DeadlockError } from '../../errors.js'
 import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../check-options.js'
@@ -25,7 +25,7 @@ import { quoted } from '../../plain-text.js'
 const GIVING_BACK = 1000
 
 /** Several locks as one, of any kinds and clients. The subclass defines how many it needs, and how a round tries them. */
-export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
+export abstract class MultiLockBase implements Lock<MultiHold>, Rounds {
   readonly name: string
   readonly members: readonly Lock[]
   readonly runtime: Runtime
@@ -164,7 +164,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
 
   /** Whether it has the same locks in the same order, even as other objects. */
   isSame(lock: object): boolean {
-    if (!(lock instanceof LockOfLocks) || lock.constructor !== this.constructor) return false
+    if (!(lock instanceof MultiLockBase) || lock.constructor !== this.constructor) return false
     return (
       lock.members.length === this.members.length &&
       lock.members.every((member, index) => areSame(member, this.members[index] as Lock))
@@ -232,10 +232,10 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
 const areSame = (one: object, other: object): boolean => {
   if (one === other) return true
   if (one instanceof GatedLock) return one.isSame(other)
-  return one instanceof LockOfLocks && one.isSame(other)
+  return one instanceof MultiLockBase && one.isSame(other)
 }
 
-const leavesOf = (lock: Lock): Lock[] => (lock instanceof LockOfLocks ? lock.members.flatMap(leavesOf) : [lock])
+const leavesOf = (lock: Lock): Lock[] => (lock instanceof MultiLockBase ? lock.members.flatMap(leavesOf) : [lock])
 
 /** Two members that exclude each other could never be held together. */
 const mustDiffer = (members: readonly Lock[]): void => {
@@ -253,11 +253,11 @@ const mustDiffer = (members: readonly Lock[]): void => {
 /** The clients that these locks belong to. */
 const runtimesOf = (lock: Lock): Runtime[] => {
   if (lock instanceof GatedLock) return [lock.runtime]
-  return lock instanceof LockOfLocks ? lock.members.flatMap(runtimesOf) : []
+  return lock instanceof MultiLockBase ? lock.members.flatMap(runtimesOf) : []
 }
 
 /** Only holdfast's locks know who they wait for. */
-const blocked = (lock: Lock): GatedLock | LockOfLocks | undefined =>
-  lock instanceof GatedLock || lock instanceof LockOfLocks ? lock : undefined
+const blocked = (lock: Lock): GatedLock | MultiLockBase | undefined =>
+  lock instanceof GatedLock || lock instanceof MultiLockBase ? lock : undefined
 
 const meets = (one: Lock, other: Lock): boolean => one instanceof GatedLock && one.meets(other)

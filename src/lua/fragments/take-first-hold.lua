@@ -1,6 +1,6 @@
 -- Makes this owner the holder for `lease` ms. Redis does not roll back a script if it refuses one of its commands, so if it refuses
 -- PEXPIRE, the field is removed: no hold is left without an expiry.
-local function takeHold(lock, owner, lease)
+local function takeFirstHold(lock, owner, lease)
   redis.call('HSET', lock, owner, 1)
   if type(redis.pcall('PEXPIRE', lock, lease)) == 'table' then
     redis.call('HDEL', lock, owner)

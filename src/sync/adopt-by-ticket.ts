@@ -1,7 +1,7 @@
 import type { Hold } from '../api/hold.js'
 import { UnitOfWork } from '../base/owner.js'
 import { GatedLock, type LockHome } from '../core/gate/gated-lock.js'
-import { badTicket, FIRST_ASKED, GONE, readTicket } from '../core/hold/ticket.js'
+import { badTicket, FIRST_ASKED, GONE, readTicket } from '../core/hold/detach-ticket.js'
 import { LockLostError } from '../errors.js'
 import { isWireOwner } from '../keys.js'
 import { keyedLock } from './keyed-lock/keyed-lock.js'

@@ -1,6 +1,6 @@
 -- Grants to an owner on trial if its client listens, and returns whether it does. The message to a writer also names the writers of its
 -- client right behind it; a + means that others follow. `line.deaf`: the channels on which nobody listened a moment ago.
-local function grantTrial(line, owner, wants, deadline, place)
+local function grantOrMarkUnheard(line, owner, wants, deadline, place)
   local channel, trial = grantChannel(line, owner), line.now + TRIAL_MARKED
   local words = { owner, line.stamp }
   -- Not if places were skipped: they may come back in between.

@@ -29,7 +29,7 @@ interface Run {
 }
 
 /** Runs the command while something is held. Resolves to the exit code. `conflict`: see `codeOfError`. */
-export const execute = async (options: Job, occupy: Occupy, conflict?: number): Promise<number> => {
+export const wholeRun = async (options: Job, occupy: Occupy, conflict?: number): Promise<number> => {
   const terminal = isatty(0)
   const signals = new IncomingSignals(terminal)
   process.on('uncaughtException', crash)

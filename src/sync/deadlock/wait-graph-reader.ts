@@ -1,6 +1,6 @@
 import type { Runtime } from '../../core/client/runtime.js'
-import type { OwnWait } from '../../core/listing/own-waits.js'
-import type { ToldWait } from '../../core/listing/told-waits.js'
+import type { OwnWait } from '../../core/listing/own-nested-waits.js'
+import type { ToldWait } from '../../core/listing/nested-wait-format.js'
 import type { ServerState } from '../../core/protocol/lock-protocol.js'
 import { clientOf, isClientId, numberOf } from '../../keys.js'
 import type { Claim } from '../listing/published-claims.js'
@@ -44,7 +44,7 @@ const graphWait = (client: string, told: ToldWait, own?: GraphWait['own']): Grap
 })
 
 /** One look along the waits, from those of this client on. What others have published says only where to look: who holds a lock, the server says. */
-export class Walk {
+export class WaitGraphReader {
   readonly graph = new WaitGraph()
   readonly #home: ListHome
   readonly #own: readonly GraphWait[]

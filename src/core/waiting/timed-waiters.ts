@@ -7,7 +7,7 @@ import type { WantedLock } from '../client/nested-waits.js'
 import type { TenureHold } from '../hold/tenure-hold.js'
 import { GRACE } from './limited-step.js'
 import { WaiterQueue } from './waiter-queue.js'
-import type { Patience, Request } from './wait-limits.js'
+import type { Patience, Request } from './wait-request.js'
 import type { Runtime } from '../client/runtime.js'
 import { isAway, waitsOut } from '../server/error-kinds.js'
 import { newWaiter, type Waiter } from './waiter.js'
@@ -16,7 +16,7 @@ import { newWaiter, type Waiter } from './waiter.js'
 type OnLeave<Q extends Patience, G> = (waiter: Waiter<Q, G>) => Promise<unknown> | undefined
 
 /** The waiters at one gate or turnstile, in order, each with its own time limit and signal. Leaving costs nothing. */
-export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
+export class TimedWaiters<Q extends Patience = Request, G = TenureHold> {
   readonly #runtime: Runtime
   readonly #name: string
   readonly #onLeave: OnLeave<Q, G>

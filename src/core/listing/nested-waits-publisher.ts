@@ -3,13 +3,13 @@ import { waitsKey } from '../../keys.js'
 import { coreListingPublish } from '../../lua/scripts.gen.js'
 import { integer } from '../../lua/reply-shape.js'
 import { isRefused } from '../server/error-kinds.js'
-import { BEAT_FIELD, textOf, type ToldWait } from './told-waits.js'
+import { BEAT_FIELD, textOf, type ToldWait } from './nested-wait-format.js'
 
 /** ms. How long others believe what a client has published: one that is stopped or gone proves nothing. */
 const STAYS = 3000
 
 /** Publishes the nested waits of this client, with a number that grows with each write: it shows that the client still looks at them. */
-export class WaitsPublisher {
+export class NestedWaitsPublisher {
   readonly #runtime: Runtime
   readonly #key: string
   /** What the server has, if it has forgotten nothing. */
