@@ -1,5 +1,4 @@
 import type { Reported } from '../client/observed-call.js'
-import type { Reported } from '../client/observed-call.js'
 import type { Patience } from '../waiting/wait-request.js'
 import type { Waiter } from '../waiting/waiter.js'
 
