@@ -2330,7 +2330,7 @@ export const lines = [
   {
     name: 'deadlock-each-has-its-victim',
     breaks: 'all clients choose the same victim, the youngest call',
-    file: 'src/sync/deadlock/description.ts',
+    file: 'src/sync/deadlock/choose-victim.ts',
     from: 'if (wait.told.breaks &&',
     to: 'if (wait.own !== undefined && wait.told.breaks &&',
     suites: ['testing/simulation/deadlocks/deadlocks'],

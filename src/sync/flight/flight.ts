@@ -38,7 +38,7 @@ export interface FlightsHome extends LockHome {
   readonly newest: NewestTokens
   /** What this process computes or waits for now, by the key of the record. */
   readonly flights: Map<string, LocalFlight>
-  /** The looks at the server that are under way. */
+  /** The looks at the server that began just now. */
   readonly looks: Map<string, Promise<Look>>
 }
 
@@ -189,7 +189,12 @@ export class SharedFlight implements Flight {
     if (known !== undefined) return known
     const look = runtime.untilClosed(() => record.look(ANY_TOKEN, ttl + stale), this.name)
     looks.set(what, look)
-    runtime.options.clock.setTimer(() => looks.delete(what), 0)
+    const over = (): void => {
+      moment.cancel()
+      if (looks.get(what) === look) looks.delete(what)
+    }
+    const moment = runtime.options.clock.setTimer(over, 0)
+    look.then(over, over)
     return look
   }
 
