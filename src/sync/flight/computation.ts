@@ -49,9 +49,16 @@ export interface Stages {
 export class Computation {
   readonly #options: ComputationOptions
   #lost = 0
+  /** How the work ended if it is not known whether the server has that. */
+  #unanswered: Outcome | undefined
 
   constructor(options: ComputationOptions) {
     this.#options = options
+  }
+
+  /** What the server has may be what this computation stored, although the answer was lost. */
+  ownOf(outcome: Outcome): Outcome {
+    return this.#unanswered?.token === outcome.token ? this.#unanswered : outcome
   }
 
   /** `undefined`: another process computes, or has computed since `after`. */
@@ -98,6 +105,7 @@ export class Computation {
     if (!failed || !hold.signal.aborted) {
       const until = runtime.options.clock.monotonic() + PATIENCE
       const told = await persist(runtime, () => record.finish(hold.tenure.wire, ended, kept), until)
+      this.#unanswered = 'error' in told ? outcome : undefined
       if ('error' in told) runtime.fail(told.error)
       // If it could not be stored, other processes compute for themselves. This process knows the outcome, and it had the lock all the time.
       if ('error' in told ? !hold.signal.aborted : told.answer) return outcome

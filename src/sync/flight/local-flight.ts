@@ -113,12 +113,13 @@ export class LocalFlight {
         }
         const seen = after
         const outcome = await this.#waitedOut(follows ? follower.follow(seen) : computation.run(seen, stages))
-        if (typeof outcome === 'object' && !('unreadable' in outcome)) return outcome
+        if (typeof outcome === 'object' && !('unreadable' in outcome)) return computation.ownOf(outcome)
         if (typeof outcome === 'object') after = outcome.unreadable
         this.#phase = 'asking'
         this.#leaveIfAlone()
         if (outcome === 'again') continue
-        if (rounds > 0) await this.#options.runtime.background.pause(Math.min(POLL, BETWEEN * 2 ** rounds))
+        // Nobody computes, if it only followed: so it tries at once.
+        if (!follows && rounds > 0) await this.#options.runtime.background.pause(Math.min(POLL, BETWEEN * 2 ** rounds))
         follows = !follows
         rounds++
       }
