@@ -43,7 +43,7 @@ export const GRANTED = 0.5
 /** The deadline of a trial that began at 0. */
 export const TRIAL_MARKED = TRIAL + GRANTED
 /** The most permits that a mark can count: as many as one step grants if they have ids. The mark stays below `UNCOUNTED`. */
-export const MOST_GRANTED = 1000
+export const MOST_GRANTED = 600
 export const GRANT_UNITS = 4096
 /** The client hears messages, although the server does not count it as a subscriber. */
 export const UNCOUNTED = 0.75

@@ -38,10 +38,11 @@ for (const [kind, using] of Object.entries(KINDS)) {
       await new Promise<void>((resolve) => void clock.setTimer(resolve, 10))
       inside--
     }
-    const waiting = Array.from({ length: 8 }, () => using(far, work))
-    await clock.advance(1500)
+    // Only calls that begin while somebody listens are told.
     subscribe('holdfast:grant', heard)
     try {
+      const waiting = Array.from({ length: 8 }, () => using(far, work))
+      await clock.advance(1500)
       free()
       await first
       while (locals.length === 0) await clock.advance(1)
