@@ -30,7 +30,7 @@ export interface DiagnosticMessage {
   /** `end`: why the call got nothing. `release`: how the hold ended. */
   readonly outcome?: DiagnosticFailure | HoldEnd
   /** `lost`: the reason. `end`: what the call rejected with, whatever that is; missing if it did not reject. */
-  readonly error?: Error
+  readonly error?: unknown
 }
 
 /**
@@ -46,7 +46,7 @@ export type DiagnosticTrace = Pick<
 > & {
   /** `granted`, or why the call got nothing. */
   readonly outcome?: 'granted' | DiagnosticFailure
-  /** What the call resolved with. */
+  /** A `using`, and a call for a lock: what it resolved with. Permits with ids: all of them. Otherwise nothing to rely on. */
   readonly result?: unknown
   /** What the call rejected with. */
   readonly error?: unknown

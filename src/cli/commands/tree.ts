@@ -36,7 +36,7 @@ export const page: Page = {
   holdfast tree
   holdfast tree 'invoice:*'
   holdfast tree --dot | dot -Tsvg > locks.svg
-  holdfast tree --possible > /dev/null || echo 'perhaps a deadlock'
+  holdfast tree --possible > /dev/null; [ $? -ne 1 ] || echo 'a deadlock?'
 
 The exit code is 1 if there is a deadlock, with --possible also if there is a
 possible one; 0 if none was found, which is no proof that there is none;
@@ -48,6 +48,7 @@ possible one; 0 if none was found, which is no proof that there is none;
 const BETWEEN = 500
 
 const NONE = 'no call waits for a lock that was held or waited for longer than a second'
+const NO_MATCH = 'no lock with such a name is in a tree or a deadlock'
 
 interface Seen {
   readonly locks: readonly ListedLock[]
@@ -146,7 +147,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
             line.startsWith('  holdfast ') ? line : cutTo(line, width),
           )
     for (const line of lines) process.stdout.write(`${line}\n`)
-    if (lines.length === 0 && process.stderr.isTTY) say(NONE)
+    if (lines.length === 0 && process.stderr.isTTY) say(pattern === undefined ? NONE : NO_MATCH)
     const found = result.forest.cycles.length + (values.possible ? result.possible.length : 0)
     return found > 0 ? 1 : 0
   })

@@ -1,7 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../api/client.js'
 import type { ListedHolder, ListedLock } from '../../api/listing.js'
 import { whoIs } from '../locks/describe.js'
-import { locksAt } from '../locks/find.js'
 import { signsOf } from '../locks/signs.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
@@ -11,6 +11,8 @@ import { LONG, releases } from './unknown-holders.js'
 
 /** ms. Calls that wait for less are left alone: where many calls wait, clients wait crosswise for moments. */
 const LONG_WAIT = 10_000
+/** ms between two readings: a hold that is only passed on is not in both. */
+const BETWEEN = 500
 
 interface Search {
   /** The server's time. */
@@ -57,12 +59,14 @@ export class BlockedLocks {
     const { now } = this.#search
     const long = this.#all.map((lock) => ({
       ...lock,
+      holders: lock.holders.filter(({ since = now }) => since <= now - LONG_WAIT),
       waiting: lock.waiting.filter(({ since = now }) => since <= now - LONG_WAIT),
     }))
     const names = new Set(crossingsOf(long).flatMap((crossing) => crossing.map(({ lock }) => lock.name)))
     if (names.size === 0) return []
     const again: ListedLock[] = []
-    for (const name of names) again.push(...(await locksAt(client, name, undefined)))
+    await sleep(BETWEEN)
+    for await (const lock of client.list()) if (names.has(lock.name)) again.push(lock)
     return crossingsOf(again, long).map((crossing) => findingOf(crossing, this.#search))
   }
 }

@@ -118,13 +118,13 @@ const FAULTS = {
   'no-answer': {
     help: 'a master of the cluster does not answer',
     why: 'Locks that belong to it can be neither acquired nor released, and their holders lose them when the leases end. Unless cluster-require-full-coverage is no, the other masters refuse all locks as well.',
-    todo: 'Start it again, or let one of its replicas take over (CLUSTER FAILOVER TAKEOVER). Whether it can be reached, and which replicas it has:',
+    todo: 'Start it again, or let one of its replicas take over (CLUSTER FAILOVER FORCE), if the other masters say that it failed. Whether it can be reached, and what they say:',
     see: 'docs/operations.md#a-master-of-a-cluster-does-not-answer',
   },
   'unreadable-label': {
     help: 'a label that cannot be read',
     why: 'A label shows that a client is alive. Nobody can tell whether this one is, so its hold is not reported as that of a dead client.',
-    todo: 'Look at the key of the label. If another program has written there, delete it: a client that is alive writes its label again within ten seconds.',
+    todo: 'Look at the key of the label. If another program has written there, look again after a third of a lease, 10 s by default: a client that is alive overwrites it.',
     see: 'docs/operations.md#who-holds-it',
   },
   'dead-holder': {

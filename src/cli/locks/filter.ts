@@ -26,16 +26,18 @@ interface Values {
 
 /** Shorter ones are those of too many clients. */
 const SHORTEST = 8
+/** An id, or its beginning. */
+const ID = /^[\da-f-]{8,36}$/
 
 /** Undefined: no client was asked for. */
 export const chosenOf = ({ client, label }: Values): Chosen | undefined => {
   if (client === undefined && label === undefined) return undefined
-  if (client !== undefined && client.length < SHORTEST)
-    throw new UsageError(`--client must have at least ${SHORTEST} characters of the id`)
+  if (client !== undefined && !ID.test(client))
+    throw new UsageError(`--client must be the id of a client, or its first ${SHORTEST} or more characters`)
   if (label === '') throw new UsageError('--label must not be empty')
   return (one) =>
     (client === undefined || one.client.startsWith(client)) &&
-    (label === undefined || (one.label !== undefined && globMatches(label, one.label)))
+    (label === undefined || (one.label !== undefined && (one.label === label || globMatches(label, one.label))))
 }
 
 /** What the chosen clients do with the lock; empty: nothing. */

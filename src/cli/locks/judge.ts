@@ -40,7 +40,8 @@ export const leaseText = ({ remaining }: ListedLock, signs: readonly Sign[]): re
   if (sign.is === 'silent' || sign.is === 'overdue') return [`${ends}: a client that is silent renews nothing`]
   if (sign.is !== 'alive') return [`${ends}, unless it is renewed`]
   if (remaining > sign.lease) return [`${ends}: the code set this lease. A fixed one is not renewed`]
-  if (remaining < (2 * sign.lease) / 3 - LATE) return [`${ends}: not renewed, so the code set a lease of its own`]
+  if (remaining + sign.ago < (2 * sign.lease) / 3 - LATE)
+    return [`${ends}: the code set a lease of its own, unless the client is late`]
   return [`${ends}, unless it is renewed`]
 }
 

@@ -22,12 +22,13 @@ const isRedissons = ({ client }: ListedHolder): boolean => client[14] === '4'
 /** What can be said without asking about the label. One who has published its hold has had a label before. */
 export const signOf = (holder: ListedHolder): Sign => {
   if (holder.label !== undefined) return { is: 'labelled' }
+  if (holder.labelUnknown !== undefined) return { is: 'unknown' }
   if (holder.since !== undefined) return { is: 'silent' }
   return { is: isRedissons(holder) ? 'redisson' : 'unlabelled' }
 }
 
 const writtenAt = (holder: ListedHolder, { text, left }: LabelState): Sign => {
-  if (text === null) return signOf({ ...holder, label: undefined })
+  if (text === null) return signOf({ ...holder, label: undefined, labelUnknown: undefined })
   // Another program has written it.
   if (holder.label === undefined) return { is: 'unknown' }
   const lease = leaseIn(text)
@@ -61,4 +62,4 @@ export const signsOf = async (client: Client, locks: readonly ListedLock[]): Pro
 }
 
 /** Whether nothing says that the client of this holder is alive, and something that it is not. */
-export const seemsGone = ({ is }: Sign): boolean => is === 'overdue' || is === 'silent' || is === 'unlabelled'
+export const seemsGone = ({ is }: Sign): boolean => is === 'overdue' || is === 'silent'

@@ -48,7 +48,7 @@ const cycleLines = (cycle: Cycle, now: number, server: readonly string[]): reado
   'Deadlock: these calls wait for one another.',
   ...cycle.map(
     ({ lock, holder, wait }) =>
-      `  ${whoIs(holder)} holds ${plainMessage(lock.name)} and waits for ${plainMessage(wait.name)}${ageOf(wait.since, now)}`,
+      `  - ${whoIs(holder)} holds ${plainMessage(lock.name)} and waits for ${plainMessage(wait.name)}${ageOf(wait.since, now)}`,
   ),
   'End one of their processes, or release what one of them holds, for example:',
   ...cycle.slice(0, 1).map(({ lock, holder }) => `  ${commandFor(lock, holder.owner, server)}`),
@@ -58,7 +58,7 @@ const crossingLines = (crossing: Crossing, now: number, server: readonly string[
   'Possible deadlock: these clients hold and wait crosswise.',
   ...crossing.map(
     ({ lock, holder, wanted, waiter }) =>
-      `  ${whoIs(holder)} holds ${plainMessage(lock.name)}, and a call in it waits for ${plainMessage(wanted.name)}${ageOf(waiter.since, now)}`,
+      `  - ${whoIs(holder)} holds ${plainMessage(lock.name)}, and a call in it waits for ${plainMessage(wanted.name)}${ageOf(waiter.since, now)}`,
   ),
   'It is one if the calls that wait are those that hold. Look at these processes. To release a lock, for example:',
   ...crossing.slice(0, 1).map(({ lock, holder }) => `  ${commandFor(lock, holder.owner, server)}`),

@@ -52,12 +52,22 @@ export class LockEvents implements CallReporter {
   }
 
   #observe<T>(lock: Reported, request: ObservableCall, run: () => Promise<T>, permits?: number): Promise<T> {
-    request.call = whole
-    if (whole !== undefined) return run()
+    if (whole !== undefined) return this.#part(whole, request, run)
     const call = new ObservedCall(this, lock, permits)
     request.call = call
     const observed = (): Promise<T> => call.run(request, run) as Promise<T>
     return traces.acquire.hasSubscribers ? traces.acquire.tracePromise(observed, call.trace) : observed()
+  }
+
+  /** What the user's listeners start meanwhile is no part of the whole. */
+  #part<T>(outer: CallWatch, request: ObservableCall, run: () => Promise<T>): Promise<T> {
+    request.call = outer
+    whole = undefined
+    try {
+      return run()
+    } finally {
+      whole = outer
+    }
   }
 
   /** Runs a `using`, from the call to the release. */

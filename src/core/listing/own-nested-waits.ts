@@ -1,6 +1,7 @@
 import type { Runtime } from '../client/runtime.js'
 import type { NestedWait } from '../client/nested-waits.js'
 import { momentOf } from '../../base/clock.js'
+import { within } from '../../base/time-limit.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { numberOf } from '../../keys.js'
 import { digits, tuple } from '../../lua/reply-shape.js'
@@ -13,6 +14,9 @@ export interface OwnWait {
   readonly wait: NestedWait
   readonly told: ToldWait
 }
+
+/** ms. A look does not wait longer for the time of a server: one that is silent must not hold up what is known of the others. */
+const SOON = 200
 
 type Held = readonly [key: string, number: number]
 
@@ -63,7 +67,8 @@ export class OwnNestedWaits {
       this.#timeless.map(({ lock: { protocol } }) => [this.#runtime.serverTime(protocol.key), protocol.key]),
     )
     for (const wait of this.#timeless) this.#since.delete(wait)
-    await Promise.allSettled([...times].map(([time, key]) => this.#ask(time, key)))
+    const asking = [...times].map(([time, key]) => this.#ask(time, key))
+    await within(this.#runtime.options.clock, SOON, Promise.allSettled(asking))
     return this.look(now())
   }
 
@@ -71,7 +76,7 @@ export class OwnNestedWaits {
     const { link, options } = this.#runtime
     const sent = momentOf(options.clock)
     const [seconds, micros] = await link.command(['TIME'], tuple(digits, digits), { route: key })
-    time.heard(Number(seconds) * 1e6 + Number(micros), sent)
+    time.told(Number(seconds) * 1e6 + Number(micros), sent)
   }
 
   /** A hold may end as soon as one of the calls inside it does. So if others learn nothing of a call, they learn of no hold of its owners. */
@@ -120,7 +125,7 @@ export class OwnNestedWaits {
     const known = this.#since.get(wait)
     if (known !== undefined) return known
     const { key } = wait.lock.protocol
-    if (this.#runtime.serverTime(key).latest === undefined) this.#timeless.push(wait)
+    if (this.#runtime.serverTime(key).about === undefined) this.#timeless.push(wait)
     const since = Math.round(serverNow(this.#runtime, key) - (now - wait.since))
     this.#since.set(wait, since)
     return since
@@ -134,6 +139,6 @@ interface Owned {
 
 /** The time of the server that has this key, as far as it is known, ms. */
 export const serverNow = (runtime: Runtime, key: string): number => {
-  const { latest } = runtime.serverTime(key)
-  return latest === undefined ? runtime.options.clock.now() : latest / 1000
+  const { about } = runtime.serverTime(key)
+  return about === undefined ? runtime.options.clock.now() : about / 1000
 }

@@ -91,8 +91,8 @@ export const follow = (
   return reply
 }
 
-/** Commands without a key that must go where a key is: after another command, or in order with each other. */
-const KEYLESS: ReadonlySet<unknown> = new Set(['WAIT', 'PUBLISH'])
+/** Commands without a key that must go where a key is: after another command, in order with each other, or because they ask about that server. */
+const KEYLESS: ReadonlySet<unknown> = new Set(['WAIT', 'PUBLISH', 'TIME', 'PUBSUB'])
 
 /** A script without keys counts, too. */
 export const isKeyless = ([name, , keys]: readonly Arg[]): boolean =>

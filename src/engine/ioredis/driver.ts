@@ -238,7 +238,8 @@ export class IoredisDriver implements Driver {
       (this.#batches = WriteBatches.of(stream, this.#batches)).join()
     if (this.cluster) {
       if (options.node !== undefined) return this.#sendTo(options.node, argv)
-      const route = isKeyless(argv) ? options.route : undefined
+      // An empty one: any node will do.
+      const route = (isKeyless(argv) && options.route) || undefined
       if (route !== undefined || options.redirected !== undefined) return follow(client, argv, route, options)
     }
     // With auto-pipelining, ioredis takes everything that `callBuffer` is given for arguments, even the name.

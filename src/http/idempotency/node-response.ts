@@ -162,7 +162,10 @@ class RecordedResponse {
   #sendHead(length: number): void {
     const response = this.#response
     const { statusCode } = response
-    const hasLength = ['content-length', 'transfer-encoding'].some((name) => response.getHeader(name) !== undefined)
+    // Only a body without a length can have trailers.
+    const hasLength = ['content-length', 'transfer-encoding', 'trailer'].some(
+      (name) => response.getHeader(name) !== undefined,
+    )
     // Node cannot know the length once `end` is put off.
     const isOurs = !hasLength && statusCode !== 204 && statusCode !== 304
     if (isOurs) response.setHeader('content-length', String(length))

@@ -6,19 +6,26 @@ const UNKNOWN =
 /** As JSON, all of them are alike: a Map, for example. */
 const OPAQUE = 'has a body of a kind that cannot be compared: pass a fingerprint() that tells two bodies apart'
 
+type Http2Stream = { readonly endAfterHeaders?: unknown } | undefined
+
 interface Request {
   readonly headers: Record<string, string | string[] | undefined>
   readonly body?: unknown
   /** Node's: somebody has read a part of the request, or has found its end. */
   readonly readableDidRead?: unknown
   readonly readableEnded?: unknown
+  /** HTTP/2: whether no body follows the header fields. Fastify has Node's request in `raw`. */
+  readonly stream?: Http2Stream
+  readonly raw?: { readonly stream?: Http2Stream } | undefined
   /** The parsers of Express 4 set it. */
   readonly _body?: unknown
 }
 
-/** HTTP/2 has bodies without these fields. */
-const announcesBody = ({ headers }: Request): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+/** HTTP/2 has bodies without these fields, but says whether there is one. */
+const announcesBody = ({ headers, stream, raw }: Request): boolean =>
+  headers['transfer-encoding'] !== undefined ||
+  Number(headers['content-length'] ?? 0) > 0 ||
+  (stream ?? raw?.stream)?.endAfterHeaders === false
 
 const isUpload = ({ headers }: Request): boolean => /^\s*multipart\//i.test(String(headers['content-type'] ?? ''))
 

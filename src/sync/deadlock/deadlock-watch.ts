@@ -90,7 +90,8 @@ export class DeadlockWatch {
   async #follow(own: readonly OwnWait[]): Promise<void> {
     this.#followsAt = this.#now + FOLLOWS
     const { fresh, proven } = await this.#look(own)
-    const all = fresh ? [...proven, ...(await this.#look(this.#own.look(this.#now))).proven] : proven
+    const again = fresh ? await this.#look(await this.#own.lookInTime(() => this.#now)) : undefined
+    const all = [...proven, ...(again?.proven ?? [])]
     for (const one of [...all].sort(byVictim)) await this.#found(one)
   }
 

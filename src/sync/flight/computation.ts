@@ -1,5 +1,6 @@
 import type { Codec } from '../../api/codec.js'
 import type { FlightRun } from '../../api/flight.js'
+import { onAbort } from '../../base/abort.js'
 import { within } from '../../base/scope.js'
 import { written } from '../../codecs/value-as-text.js'
 import { LONGEST_FLIGHT_VALUE } from '../../script-constants.js'
@@ -43,6 +44,8 @@ export interface Stages {
   readonly troubled: (trouble: unknown) => void
   /** Aborts when no caller wants the result any more. */
   readonly left: AbortSignal
+  /** Called if the lock is lost while the work runs: its result will be refused. */
+  readonly lost: () => void
 }
 
 /** Runs the work of one call, for all callers that want the same result. */
@@ -70,7 +73,12 @@ export class Computation {
       const token = await this.#claim(hold, after, stages)
       if (token === undefined) return undefined
       stages.began()
-      return await this.#compute(hold, token)
+      const unlisten = onAbort(hold.signal, stages.lost)
+      try {
+        return await this.#compute(hold, token)
+      } finally {
+        unlisten()
+      }
     } finally {
       // No caller waits for the release.
       runtime.background.track(hold.release())

@@ -1,5 +1,6 @@
 import type { Codec } from '../../api/codec.js'
 import type { Flight, FlightOptions, FlightResult, FlightRun, FlightRunOptions, FlightState } from '../../api/flight.js'
+import { type Moment, momentOf } from '../../base/clock.js'
 import { enclosing } from '../../base/scope.js'
 import {
   OPTIONS,
@@ -39,7 +40,7 @@ export interface FlightsHome extends LockHome {
   /** What this process computes or waits for now, by the key of the record. */
   readonly flights: Map<string, LocalFlight>
   /** The looks at the server that began just now. */
-  readonly looks: Map<string, Promise<Look>>
+  readonly looks: Map<string, { readonly look: Promise<Look>; readonly at: Moment }>
 }
 
 interface Asked {
@@ -66,6 +67,9 @@ const checkRun = (options: FlightRunOptions | undefined): Asked => {
   if (signal !== undefined) checkSignal(signal, 'signal')
   return { ttl, stale, retries: failure === 'retry', wait, lease, signal }
 }
+
+/** ms. Calls further apart do not share a look. */
+const MOMENT = 1
 
 /** What the server said when the flight began. */
 interface From {
@@ -160,11 +164,12 @@ export class SharedFlight implements Flight {
       const works = known === undefined
       // It has seen who computes now: messages of the one before are too old for this call.
       if (!works) flight.doubt(look.holder)
-      const join = (): Promise<Outcome> => flight.join({ until, wait: asked.wait, signal: asked.signal, works })
+      const join = (): Promise<Outcome | undefined> =>
+        flight.join({ until, wait: asked.wait, signal: asked.signal, works })
       // Its own work runs to its end, even if the client closes.
       const outcome = await (works ? join() : this.#home.runtime.untilClosed(join, this.name))
       // It had ended before this call asked.
-      if (!works && outcome.token <= after) continue
+      if (outcome === undefined || (!works && outcome.token <= after)) continue
       if ('value' in outcome) return { value: outcome.value as T, shared: !works || !outcome.own, age: outcome.age }
       // Its own work is not repeated.
       if (!asked.retries || (works && outcome.own)) throw outcome.error
@@ -185,15 +190,13 @@ export class SharedFlight implements Flight {
   #look({ record }: Place, { ttl, stale }: Asked): Promise<Look> {
     const { runtime, looks } = this.#home
     const what = `${ttl + stale} ${record.record}`
-    const known = looks.get(what)
-    if (known !== undefined) return known
+    const [known, at] = [looks.get(what), momentOf(runtime.options.clock)]
+    if (known !== undefined && Math.max(at.mono - known.at.mono, at.wall - known.at.wall) < MOMENT) return known.look
     const look = runtime.untilClosed(() => record.look(ANY_TOKEN, ttl + stale), this.name)
-    looks.set(what, look)
+    looks.set(what, { look, at })
     const over = (): void => {
-      moment.cancel()
-      if (looks.get(what) === look) looks.delete(what)
+      if (looks.get(what)?.look === look) looks.delete(what)
     }
-    const moment = runtime.options.clock.setTimer(over, 0)
     look.then(over, over)
     return look
   }
@@ -235,7 +238,7 @@ export class SharedFlight implements Flight {
     const flight = this.#start(place, { after: token, held: false, refreshes: true }, asked, work)
     const failed = (error: unknown): void => runtime.fail(error)
     flight.join({ until: Infinity, wait: Infinity, signal: undefined, works: true }).then((outcome) => {
-      if ('error' in outcome && outcome.own) failed(outcome.error)
+      if (outcome !== undefined && 'error' in outcome && outcome.own) failed(outcome.error)
     }, failed)
   }
 }

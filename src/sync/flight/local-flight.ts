@@ -24,6 +24,8 @@ export interface Caller {
 
 interface Waiting extends Caller {
   readonly reject: (error: unknown) => void
+  /** The call begins again, with another flight. */
+  readonly leave: () => void
 }
 
 export interface LocalFlightOptions {
@@ -55,13 +57,18 @@ export class LocalFlight {
     this.outcome.catch(() => undefined).finally(options.over)
   }
 
-  async join(caller: Caller): Promise<Outcome> {
+  /** `undefined`: the call must begin again. */
+  async join(caller: Caller): Promise<Outcome | undefined> {
     const { until, wait, signal } = caller
     const { clock } = this.#options.runtime.options
     let reject!: (error: unknown) => void
-    const ended = new Promise<never>((_resolve, refuse) => (reject = refuse))
+    let leave!: () => void
+    const ended = new Promise<undefined>((resolve, refuse) => {
+      reject = refuse
+      leave = () => resolve(undefined)
+    })
     ended.catch(() => undefined)
-    const me: Waiting = { ...caller, reject }
+    const me: Waiting = { ...caller, reject, leave }
     let unlisten: (() => void) | undefined
     let timer: Timer | undefined
     try {
@@ -78,8 +85,23 @@ export class LocalFlight {
       unlisten?.()
       this.#callers.delete(me)
       // Other processes may want a result that is being computed. If this one only follows, it can stop.
-      if (this.#phase !== 'computing') this.#leaveIfAlone()
+      if (this.#phase !== 'computing') this.#callEnded(caller)
     }
+  }
+
+  /** Work that has not begun must not begin after its call has ended: the others begin again, with their own. */
+  #callEnded({ works }: Caller): void {
+    if (works) {
+      this.#disband()
+      this.#left.abort(new DOMException('the call has ended', 'AbortError'))
+    }
+    this.#leaveIfAlone()
+  }
+
+  /** Calls that only share this begin again. */
+  #disband(): void {
+    this.#options.over()
+    for (const { works, leave } of this.#callers) if (!works) leave()
   }
 
   #leaveIfAlone(): void {
@@ -110,6 +132,7 @@ export class LocalFlight {
           began: () => this.#enter('computing'),
           troubled: (trouble: unknown) => this.#troubled(trouble),
           left: this.#left.signal,
+          lost: () => this.#disband(),
         }
         const seen = after
         const outcome = await this.#waitedOut(follows ? follower.follow(seen) : computation.run(seen, stages))

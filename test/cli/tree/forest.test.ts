@@ -74,7 +74,10 @@ void describe('holdfast tree, its parts', () => {
     assert.deepEqual(cyclesOf(locks), ['A:a>b B:b>a'])
     const text = lines(locks)
     assert.match(text, /b \(lock\), held by B, for 9s\n +└─ A, for 5s\n +└─ a \(lock\), see above/)
-    assert.match(text, /Deadlock: .*\n {2}A holds a and waits for b, for 5s\n {2}B holds b and waits for a, for 5s\n/)
+    assert.match(
+      text,
+      /Deadlock: .*\n {2}- A holds a and waits for b, for 5s\n {2}- B holds b and waits for a, for 5s\n/,
+    )
     assert.match(text, /\n {2}holdfast unlock --owner A:1 a$/)
   })
 
