@@ -239,7 +239,7 @@ export class IoredisDriver implements Driver {
     if (this.cluster) {
       if (options.node !== undefined) return this.#sendTo(options.node, argv)
       // An empty one: any node will do.
-      const route = (isKeyless(argv) && options.route) || undefined
+      const route = options.route !== '' && isKeyless(argv) ? options.route : undefined
       if (route !== undefined || options.redirected !== undefined) return follow(client, argv, route, options)
     }
     // With auto-pipelining, ioredis takes everything that `callBuffer` is given for arguments, even the name.
