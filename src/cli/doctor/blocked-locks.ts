@@ -57,10 +57,11 @@ export class BlockedLocks {
   /** The locks of one reading are not read at the same moment, so those in question are read once more. */
   async #crosswise(client: Client): Promise<readonly Finding[]> {
     const { now } = this.#search
-    const long = this.#all.map((lock) => ({
+    const isLong = ({ since = now }: { readonly since?: number | undefined }): boolean => since <= now - LONG_WAIT
+    const long = this.#all.map(({ holders, waiting, ...lock }) => ({
       ...lock,
-      holders: lock.holders.filter(({ since = now }) => since <= now - LONG_WAIT),
-      waiting: lock.waiting.filter(({ since = now }) => since <= now - LONG_WAIT),
+      holders: holders.filter(isLong),
+      waiting: waiting.filter(isLong),
     }))
     const names = new Set(crossingsOf(long).flatMap((crossing) => crossing.map(({ lock }) => lock.name)))
     if (names.size === 0) return []

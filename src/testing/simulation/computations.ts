@@ -101,16 +101,17 @@ export class Computations {
     }
     this.#scene.note(call.process.name, `${call.id} has the value of ${id}`)
     if (shared === own.includes(computed))
-      this.#verdict.violation('shared', `${call.id} is told that ${id} was ${shared ? '' : 'not '}another's`)
+      this.#verdict.violation('shared', `${call.id} gets the value of ${id} with shared: ${shared}, which is wrong`)
     this.#checkStored(call, computed)
     this.#checkOrder(call, computed)
   }
 
   failureSeen(call: Asked, id: string): void {
     const computed = this.#all.get(id)
-    if (computed === undefined) this.#verdict.violation('failure', `${call.id} is told of a failure of nobody's: ${id}`)
+    if (computed === undefined)
+      this.#verdict.violation('failure', `${call.id} rejects with the failure of ${id}, which does not exist`)
     else if ((computed.endedAt ?? Infinity) < call.since)
-      this.#verdict.violation('failure', `${call.id} is told that ${id} failed, which was before it asked`)
+      this.#verdict.violation('failure', `${call.id} rejects with the failure of ${id}, which was before it asked`)
   }
 
   #checkStored({ id, process }: Asked, { id: computation, process: by, stored }: Computed): void {

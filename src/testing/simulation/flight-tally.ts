@@ -87,7 +87,8 @@ export class FlightTally extends Tally {
     if (!(error instanceof FlightError) && !(error instanceof WorkFailed)) return false
     const id = /\S+$/.exec(error.message)?.[0] ?? ''
     if (own.some((computed) => computed.id === id)) return true
-    if (!step.nestedShared) this.verdict.violation('failure', `${call.id} retries, and is told that ${id} failed`)
+    if (!step.nestedShared)
+      this.verdict.violation('failure', `${call.id} retries, and rejects with the failure of ${id}`)
     this.#computations.failureSeen(call, id)
     return true
   }

@@ -30,7 +30,7 @@ const PARTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const
 
 type Outcome = 'granted' | 'timeout' | 'aborted' | 'refused' | 'error'
 
-/** A call of the program, and what was told in its context. */
+/** A call of the program, and the events that ran in its context. */
 interface Call {
   readonly wait: number
   readonly signal: AbortSignal | undefined
@@ -55,7 +55,7 @@ interface Held {
 
 const here = new AsyncLocalStorage<Call>()
 const seen = new Map<string, number>()
-/** What was told outside of any call of the program. */
+/** Events that ran outside of any call of the program. */
 const strays: unknown[] = []
 let town: Town
 
@@ -397,7 +397,7 @@ const one = <T>(all: readonly T[], what: string): T => {
   return all[0] as T
 }
 
-/** Checks all that was told about one call. */
+/** Checks all events of one call. */
 const checkCall = (call: Call, forced: ReadonlySet<string>): void => {
   const { told, holds, outcome, traced } = call
   const of = (event: DiagnosticEvent): DiagnosticMessage[] => told.filter(([e]) => e === event).map(([, m]) => m)
@@ -491,7 +491,7 @@ after(() => {
 })
 
 inTown(
-  'six holds of 50 ms that are handed over within the process → each is told with its own 50 ms, in its own context',
+  'six holds of 50 ms that are handed over within the process → each event has its own 50 ms, in its own context',
   async (there) => {
     town = there
     const client = await town.join()
