@@ -70,38 +70,85 @@ const tupleType = (slots) => {
 }
 
 /**
- * One script as the lines that declare it.
+ * @typedef {{ name: string, header: import('./lua/header.mjs').Header, minified: string, names: readonly string[] }} Compiled a script, and the
+ *   fragments that its functions are from
+ * @typedef {ReadonlyMap<string, { constant: string, minified: string }>} Shared fragments that several scripts have, by their names
+ */
+
+/**
  * @param {string} name such as `lock/acquire`
  * @param {string} text
  * @param {ReadonlyMap<string, string>} fragments
  * @param {Constants} constants
+ * @returns {Compiled}
  */
-export const declareScript = (name, text, fragments, constants = {}) => {
+const compile = (name, text, fragments, constants) => {
   const header = parseHeader(text)
   checkNames(text, header)
-  const expanded = withFunctions(kindOf(name), header.body, fragments).text
+  const { text: expanded, names } = withFunctions(kindOf(name), header.body, fragments)
   checkLength(header.body, expanded)
-  const minified = minify(expanded, valueOf(constants))
+  return { name, header, minified: minify(expanded, valueOf(constants)), names }
+}
+
+/** The text of a script, with the constants of its shared functions. @param {Compiled} script @param {Shared} shared */
+const textOf = ({ minified, names }, shared) => {
+  const parts = names
+    .flatMap((name) => shared.get(name) ?? [])
+    .map((part) => ({ ...part, at: minified.indexOf(part.minified) }))
+    .filter(({ at }) => at >= 0)
+    .sort((one, other) => one.at - other.at)
+  let end = 0
+  const pieces = parts.flatMap(({ constant, minified: part, at }) => {
+    const between = minified.slice(end, at)
+    end = at + part.length
+    return between === '' ? [constant] : [quoted(between), constant]
+  })
+  return [...pieces, quoted(minified.slice(end))].join(' +\n    ')
+}
+
+/** The lines that declare a script. @param {Compiled} script @param {Shared} shared */
+const declare = (script, shared) => {
+  const { name, header, minified } = script
   const sha = createHash('sha1').update(minified).digest('hex')
   const keys = header.KEYS.filter((slot) => !slot.rest).length
-  const constant = camelCase(name)
   const reply = parseReply(header.returns, header.ARGV)
   return `/**
 ${[...header.purpose, `Returns ${header.returns}`].map((line) => ` * ${line}`.trimEnd()).join('\n')}
  */
-export const ${constant}: Script<
+export const ${camelCase(name)}: Script<
   ${tupleType(header.KEYS)},
   ${tupleType(header.ARGV)},
   ${reply.type}
 > = script(
   '${name}',
   '${sha}',
-  ${quoted(minified)},
+  ${textOf(script, shared)},
   ${keys},
   ${reply.shape},
 )
 `
 }
+
+/**
+ * One script as the lines that declare it.
+ * @param {string} name such as `lock/acquire`
+ * @param {string} text
+ * @param {ReadonlyMap<string, string>} fragments
+ * @param {Constants} constants
+ */
+export const declareScript = (name, text, fragments, constants = {}) =>
+  declare(compile(name, text, fragments, constants), new Map())
+
+/** The fragments that several scripts have. @param {readonly Compiled[]} scripts @param {ReadonlyMap<string, string>} fragments @param {Constants} constants @returns {Shared} */
+const sharedBy = (scripts, fragments, constants) =>
+  new Map(
+    [...fragments]
+      .filter(([name]) => scripts.filter(({ names }) => names.includes(name)).length > 1)
+      .map(([name, text]) => [
+        name,
+        { constant: `${camelCase(name)}Text`, minified: minify(text, valueOf(constants)) },
+      ]),
+  )
 
 /** @template T @param {string[]} problems @param {string} file @param {() => T} work @returns {T | undefined} */
 const attempt = (problems, file, work) => {
@@ -152,8 +199,8 @@ export const generate = (root, output = LIBRARY, constants = constantsOf(root, o
   const fragments = readFragments(root, parts, problems)
   const scripts = readScripts(root, folders)
   const known = readConstants(constants)
-  const declared = scripts.map(({ file, name, text }) =>
-    attempt(problems, file, () => declareScript(name, text, fragments, known)),
+  const compiled = scripts.flatMap(
+    ({ file, name, text }) => attempt(problems, file, () => compile(name, text, fragments, known)) ?? [],
   )
   const names = scripts.map(({ name }) => camelCase(name))
   const twice = names.find((name, index) => names.indexOf(name) !== index)
@@ -161,7 +208,10 @@ export const generate = (root, output = LIBRARY, constants = constantsOf(root, o
   const unused = unusedConstants(constants, [...fragments.values(), ...scripts.map(({ text }) => text)])
   for (const name of unused) problems.push(`no .lua file uses the constant ${name}`)
   if (problems.length > 0) throw new Error(problems.join('\n'))
-  const body = declared.join('\n')
+  const shared = sharedBy(compiled, fragments, known)
+  const declared = compiled.map((each) => declare(each, shared))
+  const functions = [...shared.values()].map(({ constant, minified }) => `const ${constant} = ${quoted(minified)}\n`)
+  const body = [...functions, ...declared].join('\n')
   const types = ['Arg', 'Reply'].filter((type) => new RegExp(`\\b${type}\\b(?=\\[)`).test(body))
   const imports = types.length > 0 ? `import type { ${types.join(', ')} } from '${values}'\n` : ''
   const shapes = SHAPES.filter((part) => new RegExp(`^ {2}(?:.*\\W)?${part}\\b.*,\\n\\)$`, 'm').test(body))

@@ -2,6 +2,10 @@
 import { type Script, script } from '../../../lua/script.js'
 import { either, integer, just, nil } from '../../../lua/reply-shape.js'
 
+const pruneText = "local function prune(queue,deadlines,now)while true do\nlocal head=redis.call('LINDEX',queue,0)local deadline=head and redis.call('ZSCORE',deadlines,head)if not deadline or tonumber(deadline)>now then\nreturn\nend\nredis.call('ZREM',deadlines,head)redis.call('LPOP',queue)end\nend"
+
+const takeText = "local function take(lock,queue,deadlines,owner,lease,allowance)local head=redis.call('LINDEX',queue,0)if redis.call('EXISTS',lock)==0 and(not head or head==owner)then\nredis.call('LPOP',queue)redis.call('ZREM',deadlines,owner)for _,other in ipairs(redis.call('ZRANGE',deadlines,0,-1))do\nredis.call('ZINCRBY',deadlines,-allowance,other)end\nredis.call('HSET',lock,owner,1)redis.call('PEXPIRE',lock,lease)return true\nend\nif redis.call('HEXISTS',lock,owner)==1 then\nredis.call('HINCRBY',lock,owner,1)redis.call('PEXPIRE',lock,lease)return true\nend\nreturn false\nend"
+
 /**
  * Acquires the lock, or joins the end of the line, with a deadline one allowance after that of the last.
  * Returns nil held | integer ms until it is worth asking again
@@ -13,7 +17,10 @@ export const redissonAcquire: Script<
 > = script(
   'redisson/acquire',
   '5c2834ccc0ea33df1cc20138e2a97ffa41f16732',
-  "local function prune(queue,deadlines,now)while true do\nlocal head=redis.call('LINDEX',queue,0)local deadline=head and redis.call('ZSCORE',deadlines,head)if not deadline or tonumber(deadline)>now then\nreturn\nend\nredis.call('ZREM',deadlines,head)redis.call('LPOP',queue)end\nend\nlocal function take(lock,queue,deadlines,owner,lease,allowance)local head=redis.call('LINDEX',queue,0)if redis.call('EXISTS',lock)==0 and(not head or head==owner)then\nredis.call('LPOP',queue)redis.call('ZREM',deadlines,owner)for _,other in ipairs(redis.call('ZRANGE',deadlines,0,-1))do\nredis.call('ZINCRBY',deadlines,-allowance,other)end\nredis.call('HSET',lock,owner,1)redis.call('PEXPIRE',lock,lease)return true\nend\nif redis.call('HEXISTS',lock,owner)==1 then\nredis.call('HINCRBY',lock,owner,1)redis.call('PEXPIRE',lock,lease)return true\nend\nreturn false\nend\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local lease,owner,allowance,now=ARGV[1],ARGV[2],tonumber(ARGV[3]),tonumber(ARGV[4])prune(queue,deadlines,now)if take(lock,queue,deadlines,owner,lease,allowance)then\nreturn nil\nend\nlocal left=redis.call('PTTL',lock)if redis.call('ZSCORE',deadlines,owner)then\nreturn math.max(0,left)end\nlocal tail=redis.call('LINDEX',queue,-1)local last=tail and tail~=owner and redis.call('ZSCORE',deadlines,tail)if last then\nleft=tonumber(last)-now\nend\nif redis.call('ZADD',deadlines,left+allowance+now,owner)==1 then\nredis.call('RPUSH',queue,owner)end\nreturn left",
+  pruneText +
+    '\n' +
+    takeText +
+    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local lease,owner,allowance,now=ARGV[1],ARGV[2],tonumber(ARGV[3]),tonumber(ARGV[4])prune(queue,deadlines,now)if take(lock,queue,deadlines,owner,lease,allowance)then\nreturn nil\nend\nlocal left=redis.call('PTTL',lock)if redis.call('ZSCORE',deadlines,owner)then\nreturn math.max(0,left)end\nlocal tail=redis.call('LINDEX',queue,-1)local last=tail and tail~=owner and redis.call('ZSCORE',deadlines,tail)if last then\nleft=tonumber(last)-now\nend\nif redis.call('ZADD',deadlines,left+allowance+now,owner)==1 then\nredis.call('RPUSH',queue,owner)end\nreturn left",
   3,
   either(nil, integer),
 )
@@ -62,7 +69,8 @@ export const redissonForceRelease: Script<
 > = script(
   'redisson/force-release',
   'e2688bec75e776574d118e5023f229a730387042',
-  "local function prune(queue,deadlines,now)while true do\nlocal head=redis.call('LINDEX',queue,0)local deadline=head and redis.call('ZSCORE',deadlines,head)if not deadline or tonumber(deadline)>now then\nreturn\nend\nredis.call('ZREM',deadlines,head)redis.call('LPOP',queue)end\nend\nlocal lock,queue,deadlines,channel=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local word,now,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3]prune(queue,deadlines,now)if redis.call('DEL',lock)==0 then\nreturn 0\nend\nlocal head=redis.call('LINDEX',queue,0)if head then\nredis.call(publish,channel..':'..head,word)end\nreturn 1",
+  pruneText +
+    "\nlocal lock,queue,deadlines,channel=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local word,now,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3]prune(queue,deadlines,now)if redis.call('DEL',lock)==0 then\nreturn 0\nend\nlocal head=redis.call('LINDEX',queue,0)if head then\nredis.call(publish,channel..':'..head,word)end\nreturn 1",
   4,
   integer,
 )
@@ -94,7 +102,10 @@ export const redissonTry: Script<
 > = script(
   'redisson/try',
   '79675924247900df646d219a2c4a706067a51809',
-  "local function prune(queue,deadlines,now)while true do\nlocal head=redis.call('LINDEX',queue,0)local deadline=head and redis.call('ZSCORE',deadlines,head)if not deadline or tonumber(deadline)>now then\nreturn\nend\nredis.call('ZREM',deadlines,head)redis.call('LPOP',queue)end\nend\nlocal function take(lock,queue,deadlines,owner,lease,allowance)local head=redis.call('LINDEX',queue,0)if redis.call('EXISTS',lock)==0 and(not head or head==owner)then\nredis.call('LPOP',queue)redis.call('ZREM',deadlines,owner)for _,other in ipairs(redis.call('ZRANGE',deadlines,0,-1))do\nredis.call('ZINCRBY',deadlines,-allowance,other)end\nredis.call('HSET',lock,owner,1)redis.call('PEXPIRE',lock,lease)return true\nend\nif redis.call('HEXISTS',lock,owner)==1 then\nredis.call('HINCRBY',lock,owner,1)redis.call('PEXPIRE',lock,lease)return true\nend\nreturn false\nend\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local lease,owner,now,allowance=ARGV[1],ARGV[2],tonumber(ARGV[3]),tonumber(ARGV[4])prune(queue,deadlines,now)if take(lock,queue,deadlines,owner,lease,allowance)then\nreturn 1\nend\nreturn nil",
+  pruneText +
+    '\n' +
+    takeText +
+    '\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local lease,owner,now,allowance=ARGV[1],ARGV[2],tonumber(ARGV[3]),tonumber(ARGV[4])prune(queue,deadlines,now)if take(lock,queue,deadlines,owner,lease,allowance)then\nreturn 1\nend\nreturn nil',
   3,
   either(just(1), nil),
 )
@@ -110,7 +121,8 @@ export const redissonUnlock: Script<
 > = script(
   'redisson/unlock',
   '47079e02f35832716fa7fb49a7ee60d2718913e9',
-  "local function prune(queue,deadlines,now)while true do\nlocal head=redis.call('LINDEX',queue,0)local deadline=head and redis.call('ZSCORE',deadlines,head)if not deadline or tonumber(deadline)>now then\nreturn\nend\nredis.call('ZREM',deadlines,head)redis.call('LPOP',queue)end\nend\nlocal lock,queue,deadlines,channel,latch=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local word,lease,owner,now,publish,memory=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4]),ARGV[5],ARGV[6]local said=redis.call('GET',latch)if said then\nreturn tonumber(said)end\nprune(queue,deadlines,now)if redis.call('EXISTS',lock)==1 then\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nif redis.call('HINCRBY',lock,owner,-1)>0 then\nredis.call('PEXPIRE',lock,lease)redis.call('SET',latch,0,'PX',memory)return 0\nend\nredis.call('DEL',lock)end\nredis.call('SET',latch,1,'PX',memory)local head=redis.call('LINDEX',queue,0)if head then\nredis.call(publish,channel..':'..head,word)end\nreturn 1",
+  pruneText +
+    "\nlocal lock,queue,deadlines,channel,latch=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local word,lease,owner,now,publish,memory=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4]),ARGV[5],ARGV[6]local said=redis.call('GET',latch)if said then\nreturn tonumber(said)end\nprune(queue,deadlines,now)if redis.call('EXISTS',lock)==1 then\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nif redis.call('HINCRBY',lock,owner,-1)>0 then\nredis.call('PEXPIRE',lock,lease)redis.call('SET',latch,0,'PX',memory)return 0\nend\nredis.call('DEL',lock)end\nredis.call('SET',latch,1,'PX',memory)local head=redis.call('LINDEX',queue,0)if head then\nredis.call(publish,channel..':'..head,word)end\nreturn 1",
   5,
   either(nil, integer),
 )
