@@ -1,7 +1,6 @@
 import { after, before, test } from 'node:test'
-import { crc32 } from 'node:zlib'
-import { seeded } from './random.js'
 import { rowOf, ROWS } from './rows.js'
+import { leftOut } from './sample.js'
 import {
   type Engine,
   type Feature,
@@ -34,11 +33,8 @@ const wanted = process.env['HOLDFAST_ROW']
 export const engines: readonly Engine[] =
   wanted === undefined ? [memoryEngine, virtualEngine, redisEngine] : [rowOf(wanted)]
 
-/** If set, half of what is tried again on a row, or without messages, drawn by this seed. CI does so. */
-const SAMPLE = process.env['HOLDFAST_SAMPLE']
+/** Whether the same tests run elsewhere, too. */
 const isAgain = (engine: Engine): boolean => lent.has(engine) || engine === silencedEngine || ROWS.includes(engine)
-const leftOut = (engine: Engine, name: string): boolean =>
-  SAMPLE !== undefined && isAgain(engine) && seeded(crc32(`${SAMPLE} ${name}`))() < 0.5
 
 /** The reason to skip, or undefined. */
 export const started = async (engine: Engine): Promise<string | undefined> => {
@@ -69,7 +65,7 @@ export const scenarios = (engine: Engine, defaults?: Partial<Options>, patience 
     await engine.stop?.()
   })
   return (name, body, needs) => {
-    if ((needs === 'real clock' && engine.virtual) || leftOut(engine, name)) return
+    if ((needs === 'real clock' && engine.virtual) || (isAgain(engine) && leftOut(name))) return
     void test(name, { timeout: 2 * PATIENCE }, async (t) => {
       const lacks = engine.lacks?.find((feature) => feature === needs || feature === all)
       if (lacks !== undefined) {
