@@ -143,7 +143,7 @@ export const OPTIONS = {
   slots: ['retention'],
   runSlot: ['retry', 'grace', 'lease', 'signal'],
   flight: ['codec'],
-  list: ['name', 'pattern', 'kind', 'scan', 'waits', 'onProgress', 'signal'],
+  list: ['name', 'pattern', 'kind', 'scan', 'waits', 'onProgress', 'onSkipped', 'signal'],
   watch: ['kind', 'signal'],
   watched: ['pattern'],
   runFlight: ['ttl', 'stale', 'failure', 'wait', 'lease', 'signal'],

@@ -27,6 +27,7 @@ export type {
   ListOptions,
   ScanProgress,
   SharedKind,
+  SkippedLock,
 } from './api/listing.js'
 export type { ClientEvents, ClientListener, Health, Logger } from './api/monitoring.js'
 export type { OwnedFencedLock, OwnedLock, OwnedLockOptions } from './api/owned-lock.js'

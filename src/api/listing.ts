@@ -38,8 +38,21 @@ export interface ListOptions {
   readonly waits?: boolean | undefined
   /** Called after each step of a scan. */
   readonly onProgress?: ((progress: ScanProgress) => void) | undefined
+  /**
+   * Called for each lock that is left out because it cannot be read: a master of the cluster does not answer, or this user may not read the key. Default: they are
+   * left out silently. If no lock at all can be read, the loop throws.
+   */
+  readonly onSkipped?: ((skipped: SkippedLock) => void) | undefined
   /** Ends the loop: it throws the signal's reason. */
   readonly signal?: AbortSignal | undefined
+}
+
+/** A lock that a list leaves out. */
+export interface SkippedLock {
+  /** Missing if not even its name could be read. Then `error` stands for all the locks that one client has published, or for those of one master in a scan. */
+  readonly name?: string | undefined
+  /** An `EngineError`. */
+  readonly error: Error
 }
 
 /** How far a scan is. */

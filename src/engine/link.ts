@@ -90,6 +90,11 @@ export class Link {
     return masters.length === 0 ? [undefined] : masters
   }
 
+  /** In a cluster: the master that has this key, as far as is known. */
+  nodeOf(key: string): string | undefined {
+    return this.cluster ? this.#driver.nodeOf?.(key) : undefined
+  }
+
   get isUp(): boolean {
     return this.#driver.isUp
   }

@@ -6,6 +6,7 @@ import { cellsOf, columnsHelp, columnsOf, TITLES, titlesOf } from '../locks/colu
 import { chosenOf, CLIENTS, doingOf } from '../locks/filter.js'
 import { jsonLine } from '../locks/json.js'
 import { ANY_KIND, anyKindOf } from '../locks/listed-kinds.js'
+import { LeftOut } from '../locks/left-out.js'
 import { Progress } from '../locks/progress.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
@@ -56,7 +57,8 @@ Examples:
   holdfast ls --label 'web-3:*'     # what these clients hold and wait for
   holdfast ls --json | jq -r 'select(.remaining == -1).name'
 
-The exit code is 0, also if there is no lock; 64 wrong usage, 69 no server,
+The exit code is 0, also if there is no lock; 64 wrong usage, 69 no server, or a
+master of a cluster that does not answer (the locks of the others are listed),
 77 not permitted, 78 wrong configuration.
 `,
 }
@@ -76,17 +78,18 @@ export const run = async (args: readonly string[]): Promise<number> => {
   return withClient(connectionOf(values, process.env), async (client) => {
     const now = await serverClock(client)
     const rows: (readonly string[])[] = []
-    const found = locksOf(client, { pattern, kind, scan: values.scan })
+    const leftOut = new LeftOut()
+    const found = locksOf(client, { pattern, kind, scan: values.scan, onSkipped: leftOut.add })
     const wanted = values.blocked ? blockedOf(found) : found
     for await (const lock of order === undefined ? wanted : sortedBy(order, wanted)) {
       if (chosen !== undefined && doingOf(lock, chosen) === '') continue
       if (values.json) write(jsonLine(lock, now()))
       else rows.push(cellsOf(titles, lock, { now: now(), chosen }))
     }
-    if (values.json) return 0
+    if (values.json) return leftOut.report()
     if (rows.length === 0 && process.stderr.isTTY) say(values.scan ? 'found none' : NONE)
     for (const line of tableOf(columnsOf(titles), rows, widthOfOutput())) write(line)
-    return 0
+    return leftOut.report()
   })
 }
 

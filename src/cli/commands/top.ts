@@ -3,7 +3,7 @@ import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, sameServer, shownServer, withClient } from '../connection.js'
 import { KIND, kindOf } from '../locks/listed-kinds.js'
 import { durationOf } from '../run/duration.js'
-import { Top } from '../top/live.js'
+import { Top, type TopOptions } from '../top/live.js'
 import { orderOf, ORDERS } from '../top/order.js'
 import { asUsage, parse, UsageError } from '../usage-error.js'
 
@@ -72,7 +72,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const options = connectionOf(values, process.env)
   const where = shownServer(values, process.env)
   const work = (client: Client): Promise<number> => {
-    const list = () => asUsage(() => client.list({ pattern, kind }))
+    const list: TopOptions['list'] = (onSkipped) => asUsage(() => client.list({ pattern, kind, onSkipped }))
     return Top.run(client, { view, interval, where, server: sameServer(values), list })
   }
   // The first line of the picture shows the errors.

@@ -6,6 +6,7 @@ import { plainJson } from '../../plain-text.js'
 import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, sameServer, withClient } from '../connection.js'
 import { lockJson } from '../locks/json.js'
+import { LeftOut } from '../locks/left-out.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { cutTo, widthOfOutput } from '../text/width.js'
@@ -40,7 +41,8 @@ export const page: Page = {
 
 The exit code is 1 if there is a deadlock, with --possible also if there is a
 possible one; 0 if none was found, which is no proof that there is none;
-64 wrong usage, 69 no server, 77 not permitted, 78 wrong configuration.
+64 wrong usage, 69 no server, or a master of a cluster that does not answer,
+77 not permitted, 78 wrong configuration.
 `,
 }
 
@@ -54,10 +56,12 @@ interface Seen {
   readonly locks: readonly ListedLock[]
   readonly forest: Forest
   readonly possible: readonly Crossing[]
+  readonly leftOut: LeftOut
 }
 
 const seen = async (client: Client, before?: readonly ListedLock[]): Promise<Seen> => {
-  const options: ListOptions = { waits: true }
+  const leftOut = new LeftOut()
+  const options: ListOptions = { waits: true, onSkipped: leftOut.add }
   const locks: ListedLock[] = []
   for await (const lock of asUsage(() => client.list(options))) locks.push(lock)
   const forest = forestOf(locks)
@@ -65,7 +69,7 @@ const seen = async (client: Client, before?: readonly ListedLock[]): Promise<See
   const possible = crossingsOf(locks, before).filter(
     (crossing) => !crossing.some(({ holder }) => sure.has(holder.owner)),
   )
-  return { locks, forest, possible }
+  return { locks, forest, possible, leftOut }
 }
 
 /** The locks of one reading come one after the other, so a deadlock counts only if the next reading shows the same. */
@@ -73,11 +77,12 @@ const proven = async (client: Client): Promise<Seen> => {
   const before = await seen(client)
   if (before.forest.cycles.length === 0 && before.possible.length === 0) return before
   await sleep(BETWEEN)
-  const { locks, forest, possible } = await seen(client, before.locks)
+  const { locks, forest, possible, leftOut } = await seen(client, before.locks)
   const known = new Set(before.forest.cycles.map(identityOf))
   return {
     locks,
     possible,
+    leftOut,
     forest: { ...forest, cycles: forest.cycles.filter((cycle) => known.has(identityOf(cycle))) },
   }
 }
@@ -96,7 +101,7 @@ const cycleJson = (cycle: Cycle): string =>
   )
 
 /** Only what has a lock whose name matches. */
-const matching = ({ locks, forest: all, possible }: Seen, pattern: string): Seen => {
+const matching = ({ locks, forest: all, possible, leftOut }: Seen, pattern: string): Seen => {
   const matches = (name: string): boolean => globMatches(pattern, name)
   const forest = chosenTrees(all, matches)
   const shown = locksIn(forest)
@@ -104,6 +109,7 @@ const matching = ({ locks, forest: all, possible }: Seen, pattern: string): Seen
     locks: locks.filter((lock) => shown.has(lock)),
     forest,
     possible: possible.filter((crossing) => crossing.some(({ lock }) => matches(lock.name))),
+    leftOut,
   }
 }
 
@@ -149,6 +155,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
     for (const line of lines) process.stdout.write(`${line}\n`)
     if (lines.length === 0 && process.stderr.isTTY) say(pattern === undefined ? NONE : NO_MATCH)
     const found = result.forest.cycles.length + (values.possible ? result.possible.length : 0)
-    return found > 0 ? 1 : 0
+    const unread = result.leftOut.report()
+    return found > 0 ? 1 : unread
   })
 }

@@ -1,6 +1,7 @@
 import type { Client } from '../../api/client.js'
-import type { ListedLock } from '../../api/listing.js'
+import type { ListedLock, SkippedLock } from '../../api/listing.js'
 import { textOf } from '../../thrown.js'
+import { LeftOut } from '../locks/left-out.js'
 import { restoreTerminal } from '../restore-terminal.js'
 import { codeOfSignal } from '../exit-code.js'
 import { serverClock } from '../server-clock.js'
@@ -17,7 +18,7 @@ export interface TopOptions {
   readonly where: string
   /** The options with which another command reaches the same server. */
   readonly server: readonly string[]
-  readonly list: () => AsyncIterable<ListedLock>
+  readonly list: (onSkipped: (skipped: SkippedLock) => void) => AsyncIterable<ListedLock>
 }
 
 /** ms. Ages grow between two readings, too. */
@@ -53,8 +54,10 @@ export class Top {
 
   async #read(): Promise<void> {
     const locks: ListedLock[] = []
-    for await (const lock of this.#options.list()) locks.push(lock)
-    this.#snapshot = { where: this.#options.where, locks, readAt: this.#now(), now: this.#now() }
+    const leftOut = new LeftOut()
+    for await (const lock of this.#options.list(leftOut.add)) locks.push(lock)
+    const { where } = this.#options
+    this.#snapshot = { where, locks, readAt: this.#now(), now: this.#now(), trouble: leftOut.text }
   }
 
   async #live(): Promise<number> {

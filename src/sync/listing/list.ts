@@ -11,8 +11,9 @@ import {
   show,
 } from '../../check-options.js'
 import { isTransient } from '../../core/server/error-kinds.js'
-import type { EngineError } from '../../errors.js'
-import { type Claim, isLeftOut, isPartAway, PublishedClaims } from './published-claims.js'
+import { registerKey } from '../../keys.js'
+import { type Claim, PublishedClaims } from './published-claims.js'
+import { isLeftOut, isPartAway, SkippedLocks } from './skipped-locks.js'
 import { listable } from './kinds-in-one-row.js'
 import { lookAt, scanKeys } from './scan-keys.js'
 import { HoldersWaits } from './published-waits.js'
@@ -36,7 +37,8 @@ const checked = (options: ListOptions | undefined): Partial<ListOptions> => {
     throw new TypeError(`kind must be one that can be listed, not ${show(read.kind)}`)
   if (read.scan !== undefined) checkFlag(read.scan, 'scan')
   if (read.waits !== undefined) checkFlag(read.waits, 'waits')
-  if (read.onProgress !== undefined) checkFunction(read.onProgress, 'onProgress')
+  for (const option of ['onProgress', 'onSkipped'] as const)
+    if (read[option] !== undefined) checkFunction(read[option], option)
   return read
 }
 
@@ -49,30 +51,30 @@ export const listLocks = (home: ListHome, options: ListOptions | undefined): Asy
 
 async function* rows(
   home: ListHome,
-  { name, pattern, kind, scan, waits, onProgress, signal }: Partial<ListOptions>,
+  { name, pattern, kind, scan, waits, onProgress, onSkipped, signal }: Partial<ListOptions>,
 ): AsyncGenerator<ListedLock, undefined> {
   const { runtime } = home
   signal?.throwIfAborted()
-  const claims = new PublishedClaims(runtime)
-  const refusals: EngineError[] = []
+  const skipped = new SkippedLocks(runtime, onSkipped)
+  const claims = new PublishedClaims(runtime, skipped)
   await runtime
     .untilClosed(() => claims.read())
     .catch((error: unknown) => {
       // The server is asked about the locks themselves. If it shows none, those that are found through clients may be missing.
       const others = name !== undefined || scan === true
       if (!others || (!isLeftOut(error) && !isPartAway(runtime, error))) throw error
-      refusals.push(error)
+      skipped.add(runtime.keyOf(registerKey()), error)
     })
-  if (scan === true) await runtime.untilClosed(() => scanKeys(runtime, claims, { signal, onProgress }))
+  if (scan === true) await runtime.untilClosed(() => scanKeys(runtime, claims, { signal, onProgress, skipped }))
   if (name !== undefined) await runtime.untilClosed(() => lookAt(runtime, claims, name))
-  const labels = new Labels(home)
+  const labels = new Labels(home, skipped)
   const holdersWaits = waits === true ? new HoldersWaits(home) : undefined
   // The name is known before the server is asked.
   const matches = (claim: Claim): boolean =>
     (name === undefined || claim.key === runtime.keyOf(name)) &&
     (pattern === undefined || globMatches(pattern, nameOf(claim, home)))
   const wanted = claims.all.filter((claim) => (kind === undefined || claim.shown.kind === kind) && matches(claim))
-  const step = (claim: Claim) => runtime.untilClosed(() => rowFor(home, claim, labels, refusals, holdersWaits))
+  const step = (claim: Claim) => runtime.untilClosed(() => rowFor(home, claim, { labels, skipped, holdersWaits }))
   let found = false
   for await (const row of inOrder(wanted, step)) {
     signal?.throwIfAborted()
@@ -81,22 +83,29 @@ async function* rows(
     yield row
   }
   // A list leaves out what cannot be read. If that is everything, or a lock that was asked for by its name, it would look free.
-  const [refused] = refusals
+  const refused = skipped.first
   if (refused !== undefined && !found && (name !== undefined || isTransient(refused))) throw refused
   return undefined
 }
 
-/** `refusals` gets the error for a lock that cannot be read. */
+/** What the rows of a list share. */
+interface Shared {
+  readonly labels: Labels
+  readonly skipped: SkippedLocks
+  readonly holdersWaits: HoldersWaits | undefined
+}
+
 const rowFor = async (
   home: ListHome,
   claim: Claim,
-  labels: Labels,
-  refusals: EngineError[],
-  waits: HoldersWaits | undefined,
+  { labels, skipped, holdersWaits }: Shared,
 ): Promise<ListedLock | undefined> => {
-  const state = await inspected(home, claim, refusals)
+  const silent = skipped.silentAt(claim.key)
+  const refusals = silent === undefined ? [] : [silent]
+  const state = silent === undefined ? await inspected(home, claim, refusals) : undefined
+  for (const error of refusals) skipped.add(claim.key, error, nameOf(claim, home))
   const row = state && (await rowOf(home, claim, labels, state))
-  return row && waits !== undefined ? waits.addedTo(row) : row
+  return row && holdersWaits !== undefined ? holdersWaits.addedTo(row) : row
 }
 
 /** The results in the order of the items. Some are in progress ahead of the one that is waited for. */

@@ -8,8 +8,9 @@ import { NamedRunner } from '../../core/client/named-runner.js'
 import { isRefused, isTransient } from '../../core/server/error-kinds.js'
 import { SHOWN } from '../../core/protocol/lock-protocol.js'
 import type { EngineError } from '../../errors.js'
-import { numberOf } from '../../keys.js'
-import { type Claim, isLeftOut, isPartAway, type Spell } from './published-claims.js'
+import { numberOf, presenceKey } from '../../keys.js'
+import { type Claim, type Spell } from './published-claims.js'
+import { isLeftOut, isPartAway, type SkippedLocks } from './skipped-locks.js'
 import { inspectorOf, isShared } from './kinds-in-one-row.js'
 import { type SharedState, sharedStateOf } from './shared-state.js'
 
@@ -115,8 +116,11 @@ export class Labels {
   readonly #reads = new Map<string, Promise<void>>()
   readonly #known: KnownLabels = { labels: new Map(), unknown: new Map() }
 
-  constructor(home: ListHome) {
+  readonly #skipped: SkippedLocks | undefined
+
+  constructor(home: ListHome, skipped?: SkippedLocks) {
     this.#home = home
+    this.#skipped = skipped
   }
 
   async of(clients: readonly string[]): Promise<KnownLabels> {
@@ -129,8 +133,15 @@ export class Labels {
   }
 
   async #read(clients: readonly string[]): Promise<void> {
-    const { labels, unknown } = await this.#home.readLabels(clients)
+    const silent = clients.filter((client) => this.#isSilent(client))
+    for (const client of silent) this.#known.unknown.set(client, 'unreadable')
+    const asked = silent.length === 0 ? clients : clients.filter((client) => !silent.includes(client))
+    const { labels, unknown } = await this.#home.readLabels(asked)
     for (const [client, label] of labels) this.#known.labels.set(client, label)
     for (const [client, why] of unknown) this.#known.unknown.set(client, why)
+  }
+
+  #isSilent(client: string): boolean {
+    return this.#skipped?.silentAt(this.#home.runtime.keyOf(presenceKey(client))) !== undefined
   }
 }

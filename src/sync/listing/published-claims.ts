@@ -1,9 +1,8 @@
-import { EngineError } from '../../errors.js'
 import { isClientId, indexKey, registerKey } from '../../keys.js'
 import { listingClients, listingEntries } from '../../lua/scripts.gen.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { isTransient } from '../../core/server/error-kinds.js'
 import { type Listable, listable } from './kinds-in-one-row.js'
+import { isLeftOut, isPartAway, type SkippedLocks } from './skipped-locks.js'
 
 /** How many clients' indexes are read at a time. */
 const AT_ONCE = 32
@@ -50,19 +49,6 @@ export interface Spells {
   readonly fields: readonly string[]
 }
 
-/** Errors of a single key: another program's, or one that no client could use in a cluster. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'CROSSSLOT'])
-/** A user may not read this key. If it may not use a command, nothing could be listed, and it must be told. */
-const KEY_REFUSED = /\baccess\b.*\bkeys?\b/
-
-export const isLeftOut = (error: unknown): error is EngineError =>
-  error instanceof EngineError &&
-  (LEFT_OUT.has(error.code) || (error.code === 'NOPERM' && KEY_REFUSED.test(error.message)))
-
-/** In a cluster, one node may be away, and those of other keys answer. */
-export const isPartAway = ({ link }: Runtime, error: unknown): error is EngineError =>
-  link.cluster && isTransient(error)
-
 const isText = (value: unknown): value is string => typeof value === 'string'
 
 const spellOf = (value: unknown): Spell | undefined => {
@@ -89,10 +75,12 @@ export const readEntry = (text: string): Said | undefined => {
 /** What the clients have published, by lock. */
 export class PublishedClaims {
   readonly #runtime: Runtime
+  readonly #skipped: SkippedLocks | undefined
   readonly #all = new Map<string, Claim>()
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: Runtime, skipped?: SkippedLocks) {
     this.#runtime = runtime
+    this.#skipped = skipped
   }
 
   /** By key. */
@@ -133,15 +121,18 @@ export class PublishedClaims {
 
   /** Leaves out a client whose index cannot be read. */
   async #readIndex(client: string): Promise<void> {
+    const index = this.#runtime.keyOf(indexKey(client))
     try {
-      await this.#readParts(client)
+      const silent = this.#skipped?.silentAt(index)
+      if (silent !== undefined) throw silent
+      await this.#readParts(client, index)
     } catch (error) {
       if (!isLeftOut(error) && !isPartAway(this.#runtime, error)) throw error
+      this.#skipped?.add(index, error)
     }
   }
 
-  async #readParts(client: string): Promise<void> {
-    const index = this.#runtime.keyOf(indexKey(client))
+  async #readParts(client: string, index: string): Promise<void> {
     let from = '0'
     for (let parts = 0; parts < MOST_PARTS; parts++) {
       const [next, entries] = await this.#runtime.link.run(listingEntries, [index], [from])

@@ -4,14 +4,16 @@ import { EngineError } from '../../errors.js'
 import { fairQueue, fencingCounter, slotOf } from '../../keys.js'
 import { listingKindByLook } from '../../lua/scripts.gen.js'
 import { integer, many, text, tuple } from '../../lua/reply-shape.js'
-import { type PublishedClaims, isLeftOut, isPartAway } from './published-claims.js'
+import type { PublishedClaims } from './published-claims.js'
+import { isLeftOut, isPartAway, type SkippedLocks } from './skipped-locks.js'
 
 /** How many keys one step of a scan looks at, and how many hashes one script. Each is well below a ms of the server. */
 const STEP = 500
 const HASHES = 50
 
-/** Asked between two steps: it may end the scan by throwing. */
-type Patience = Pick<Partial<ListOptions>, 'signal' | 'onProgress'>
+interface ScanOptions extends Pick<Partial<ListOptions>, 'signal' | 'onProgress'> {
+  readonly skipped: SkippedLocks
+}
 
 const scanned = tuple(text, many(text))
 
@@ -19,29 +21,29 @@ const scanned = tuple(text, many(text))
  * Walks through all keys on every master, and claims the hashes that look like locks. It pauses for as long as the server was busy, so that other programs hardly
  * notice.
  */
-export const scanKeys = async (runtime: Runtime, claims: PublishedClaims, patience: Patience): Promise<void> => {
+export const scanKeys = async (runtime: Runtime, claims: PublishedClaims, options: ScanOptions): Promise<void> => {
   const { link } = runtime
-  const sizes = await sizesOf(runtime)
+  const sizes = await sizesOf(runtime, options.skipped)
   const keys = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   let looked = 0
   for (const node of sizes.keys()) {
     let cursor = '0'
     do {
-      patience.signal?.throwIfAborted()
+      options.signal?.throwIfAborted()
       const began = runtime.options.clock.monotonic()
       const argv = ['SCAN', cursor, 'COUNT', STEP, 'TYPE', 'hash']
       const [next, hashes] = await link.command(argv, scanned, { node })
       await claimLocks(runtime, claims, hashes)
       cursor = next
       looked += STEP
-      patience.onProgress?.({ looked: Math.min(looked, keys), keys })
+      options.onProgress?.({ looked: Math.min(looked, keys), keys })
       await runtime.background.pause(Math.max(1, runtime.options.clock.monotonic() - began))
     } while (cursor !== '0')
   }
 }
 
 /** How many keys each master has. One of several that is away is left out. */
-const sizesOf = async (runtime: Runtime): Promise<ReadonlyMap<string | undefined, number>> => {
+const sizesOf = async (runtime: Runtime, skipped: SkippedLocks): Promise<ReadonlyMap<string | undefined, number>> => {
   const { link } = runtime
   const sizes = new Map<string | undefined, number>()
   let away: EngineError | undefined
@@ -51,6 +53,7 @@ const sizesOf = async (runtime: Runtime): Promise<ReadonlyMap<string | undefined
     } catch (error) {
       if (!isPartAway(runtime, error)) throw error
       away = error
+      skipped.addMaster(error)
     }
   }
   await Promise.all(link.masters.map(ask))

@@ -1,0 +1,32 @@
+import type { SkippedLock } from '../../api/listing.js'
+import { textOf } from '../../thrown.js'
+import { codeOfError, EXIT } from '../exit-code.js'
+import { say } from '../say.js'
+
+/** What a list leaves out because it cannot be read. */
+export class LeftOut {
+  #named = 0
+  #first: Error | undefined
+
+  readonly add = ({ name, error }: SkippedLock): void => {
+    this.#first ??= error
+    if (name !== undefined) this.#named += 1
+  }
+
+  /** Undefined: nothing is left out. */
+  get text(): string | undefined {
+    const [error, count] = [this.#first, this.#named]
+    if (error === undefined) return undefined
+    const which = count === 0 ? 'some locks' : count === 1 ? 'a lock' : `${count} locks`
+    return `left out ${which} that could not be read: ${textOf(error)}`
+  }
+
+  /** Tells the user, and returns the exit code. A user who may not read all keys knows that. */
+  report(): number {
+    const { text } = this
+    if (text === undefined) return 0
+    say(text)
+    const code = codeOfError(this.#first, EXIT.conflict)
+    return code === EXIT.unavailable ? code : 0
+  }
+}

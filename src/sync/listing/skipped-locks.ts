@@ -1,0 +1,63 @@
+import type { ListOptions } from '../../api/listing.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import { isTransient } from '../../core/server/error-kinds.js'
+import { EngineError } from '../../errors.js'
+
+/** Errors of a single key: another program's, or one that no client could use in a cluster. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'CROSSSLOT'])
+/** A user may not read this key. If it may not use a command, nothing could be listed, and it must be told. */
+const KEY_REFUSED = /\baccess\b.*\bkeys?\b/
+
+export const isLeftOut = (error: unknown): error is EngineError =>
+  error instanceof EngineError &&
+  (LEFT_OUT.has(error.code) || (error.code === 'NOPERM' && KEY_REFUSED.test(error.message)))
+
+/** In a cluster, one node may be away, and those of other keys answer. */
+export const isPartAway = ({ link }: Runtime, error: unknown): error is EngineError =>
+  link.cluster && isTransient(error)
+
+/** Another program's key is no lock, so nothing is missing. */
+const isMissing = ({ code }: EngineError, transient: boolean): boolean => transient || code === 'NOPERM'
+
+/** What a list leaves out because it cannot be read. A master that did not answer is not asked again: each question would take a command time-out. */
+export class SkippedLocks {
+  readonly #runtime: Runtime
+  readonly #onSkipped: ListOptions['onSkipped']
+  /** By master. */
+  readonly #silent = new Map<string, EngineError>()
+  #first: EngineError | undefined
+
+  constructor(runtime: Runtime, onSkipped?: ListOptions['onSkipped']) {
+    this.#runtime = runtime
+    this.#onSkipped = onSkipped
+  }
+
+  /** The error of the first one. */
+  get first(): EngineError | undefined {
+    return this.#first
+  }
+
+  /** The error of the master that has this key, if it did not answer. */
+  silentAt(key: string): EngineError | undefined {
+    return this.#silent.get(this.#runtime.link.nodeOf(key) ?? '')
+  }
+
+  /** `name`: that of the lock, if it is known. */
+  add(key: string, error: EngineError, name?: string): void {
+    const transient = isTransient(error)
+    if (!isMissing(error, transient)) return
+    const node = this.#runtime.link.nodeOf(key)
+    if (transient && node !== undefined) this.#silent.set(node, error)
+    this.#skip({ name, error })
+  }
+
+  /** All locks of a master that is away. */
+  addMaster(error: EngineError): void {
+    this.#skip({ error })
+  }
+
+  #skip({ name, error }: { readonly name?: string | undefined; readonly error: EngineError }): void {
+    this.#first ??= error
+    this.#onSkipped?.({ name, error })
+  }
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { connect } from 'holdfast'
+import { indexKey, registerKey } from '#src/keys.js'
+import { type ClusterNode, startCluster } from '../../support/redis-cluster.js'
+import { until } from '../../support/until.js'
+import { holdfast, linesOf } from './stage.js'
+
+const LOCKS = 400
+/** The time-out of a command is 3 s. With one for each 64 locks, it would take 20 s. */
+const SOON = 14_000
+
+test(
+  'a master of a cluster is silent → ls and tree list the locks of the others soon, and say what is left out',
+  { timeout: 120_000 },
+  async (t) => {
+    const cluster = await startCluster().catch((error: unknown) => {
+      t.skip(String(error))
+      return undefined
+    })
+    if (cluster === undefined) return
+    t.after(() => cluster.stop())
+    for (const { redis } of cluster.nodes) await redis.config('SET', 'cluster-require-full-coverage', 'no')
+    const client = await connect({ url: cluster.url, watchdog: 600_000 })
+    t.after(() => client.close({ release: false }))
+    client.on('error', () => undefined)
+    const names = Array.from({ length: LOCKS }, (_, i) => `lock:${i}`)
+    await Promise.all(names.map((name) => client.lock(name).acquire()))
+    const list = async (): Promise<string[]> => linesOf((await holdfast(['ls', '--json'], { url: cluster.url })).out)
+    await until(async () => (await list()).length === LOCKS)
+
+    const needed = await Promise.all([registerKey(), indexKey(client.id)].map((key) => cluster.ownerOf(key)))
+    const silent = cluster.nodes.find((node) => !needed.includes(node)) as ClusterNode
+    const owners = await Promise.all(names.map((name) => cluster.ownerOf(name)))
+    const there = names.filter((_, i) => owners[i] === silent).length
+    await silent.redis.call('CLIENT', 'PAUSE', '60000', 'ALL')
+
+    for (const command of ['ls', 'tree']) {
+      const began = performance.now()
+      const { code, out, error } = await holdfast([command, '--json'], { url: cluster.url })
+      const took = performance.now() - began
+      assert.equal(code, 69, error)
+      assert.match(error, new RegExp(`^holdfast: left out ${there} locks that could not be read: .+\n$`))
+      assert.ok(took < SOON, `${command}: ${Math.round(took)} ms`)
+      if (command === 'ls') assert.equal(linesOf(out).length, LOCKS - there)
+      t.diagnostic(`${command}: ${Math.round(took)} ms, ${there} of ${LOCKS} locks are there`)
+    }
+  },
+)
