@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { flightFinish } from '#src/lua/scripts.gen.js'
+import { onStage, type Stage } from '../../support/stage.js'
+
+const LOCK = '{f}:flight-lock:a'
+const KEYS = ['{f}:flight:a', LOCK, '{f}:flights:token']
+
+/** The server knows the scripts: what it is asked for, it does when it is asked. */
+const warm = async ({ client, raw, run }: Stage): Promise<void> => {
+  await run(client.flight('f').run('a', () => 1))
+  raw('DEL', ...KEYS)
+}
+
+for (const loss of ['request', 'answer'] as const)
+  onStage(
+    `nothing of the end of a computation is answered (${loss}) → its caller has the value in seconds`,
+    async (stage) => {
+      await warm(stage)
+      const { client, driver, clock, run, raw } = stage
+      driver.loses = (words) => (words.some((word) => word.includes(flightFinish.sha)) ? loss : undefined)
+      const began = clock.monotonic()
+      const { value, shared } = await run(client.flight('f').run('a', () => 'mine'))
+      assert.deepEqual([value, shared], ['mine', false])
+      assert.ok(clock.monotonic() - began <= 1600, `${clock.monotonic() - began} ms`)
+      assert.equal(raw('EXISTS', LOCK), 1, 'no other process computes while this one may still store its value')
+      driver.loses = () => undefined
+      await clock.advance(2000)
+      assert.deepEqual(
+        [raw('HGET', '{f}:flight:a', 'value'), raw('EXISTS', LOCK)],
+        ['"mine"', 0],
+        'stored when the server answers, and then released',
+      )
+      raw('DEL', ...KEYS)
+    },
+  )
+
+onStage(
+  'nothing of the end is answered until its lock is over → the value is not returned; it computes again',
+  async (stage) => {
+    await warm(stage)
+    const { client, driver, clock, run, raw } = stage
+    let computed = 0
+    driver.loses = (words) => (words.some((word) => word.includes(flightFinish.sha)) ? 'request' : undefined)
+    const running = client.flight('f').run('a', { lease: 1000 }, () => {
+      computed++
+      if (computed === 1) raw('DEL', LOCK)
+      else driver.loses = () => undefined
+      return computed
+    })
+    await clock.advance(1000)
+    assert.equal((await run(running)).value, 2)
+    raw('DEL', ...KEYS)
+  },
+)
