@@ -53,8 +53,8 @@ export interface Stages {
 export class Computation {
   readonly #options: ComputationOptions
   #lost = 0
-  /** How the work ended if it is not known whether the server has that. */
-  #unanswered: Outcome | undefined
+  /** How the work ended, unless the server has refused that. */
+  #unrefused: Outcome | undefined
   /** Settles when the outcome was stored, or never will be. Until then, the lock is kept. */
   #storing: Promise<unknown> = Promise.resolve()
   /** The work failed, and nothing was stored. */
@@ -66,7 +66,7 @@ export class Computation {
 
   /** What the server has may be what this computation stored, although the answer was lost. */
   ownOf(outcome: Outcome): Outcome {
-    return this.#unanswered?.token === outcome.token ? this.#unanswered : outcome
+    return this.#unrefused?.token === outcome.token ? this.#unrefused : outcome
   }
 
   /** `undefined`: another process computes, or has computed since `after`. */
@@ -145,11 +145,11 @@ export class Computation {
     const store = async (): Promise<boolean | undefined> => {
       const until = runtime.options.clock.monotonic() + PATIENCE
       const told = await persist(runtime, () => record.finish(hold.tenure.wire, ended, kept), until)
-      if ('answer' in told && this.#unanswered === outcome) this.#unanswered = undefined
+      if ('answer' in told && !told.answer && this.#unrefused === outcome) this.#unrefused = undefined
       if ('error' in told) runtime.fail(told.error)
       return 'answer' in told ? told.answer : undefined
     }
-    this.#unanswered = outcome
+    this.#unrefused = outcome
     const storing = store()
     this.#storing = storing
     return storing
