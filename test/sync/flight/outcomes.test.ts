@@ -52,3 +52,21 @@ onStage(
     raw('DEL', ...KEYS)
   },
 )
+
+onStage('its lock is over, and then the end turns out to be stored → the value is its own', async (stage) => {
+  await warm(stage)
+  const { client, driver, clock, run, raw } = stage
+  driver.loses = (words) => (words.some((word) => word.includes(flightFinish.sha)) ? 'answer' : undefined)
+  let computed = 0
+  const running = client.flight('f').run('a', { lease: 1000 }, () => {
+    computed++
+    // The server has lost the lock before it answers; nobody else computes.
+    void clock.setTimer(() => raw('DEL', LOCK), 200)
+    return computed
+  })
+  await clock.advance(1900)
+  driver.loses = () => undefined
+  const { value, shared } = await run(running)
+  assert.deepEqual([value, shared], [1, false])
+  raw('DEL', ...KEYS)
+})

@@ -88,7 +88,7 @@ export class SlotClaims {
       this.#verdict.violation('skipped', `${id} is skipped because '${place}' ${reason}, but: ${end?.state}`)
     if (reason === 'skipped' && !skipped)
       this.#verdict.violation('skipped', `${id} is skipped because '${place}' was, which it was not`)
-    if ((reason === 'early' || reason === 'late') as boolean)
+    if (reason === 'early' || reason === 'late')
       this.#verdict.violation('skipped', `${id} is skipped because '${place}' is ${reason}, which has no time`)
   }
 }
