@@ -2212,7 +2212,7 @@ export const lines = [
     file: 'src/sync/flight/flight.ts',
     from: ' && !(await this.#isNewer(place, outcome, after, { ...asked, until }))',
     to: '',
-    suites: ['sync/flight/earlier-ends#a greater token'],
+    suites: ['sync/flight/outcomes'],
   },
   {
     name: 'schedule-given-back-is-lost',

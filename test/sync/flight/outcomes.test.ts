@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { flightFinish } from '#src/lua/scripts.gen.js'
+import { flightClaim, flightFinish, flightLook } from '#src/lua/scripts.gen.js'
 import { onStage, type Stage } from '../../support/stage.js'
 
 const LOCK = '{f}:flight-lock:a'
@@ -56,10 +56,11 @@ onStage(
 onStage('its lock is over, and then the end turns out to be stored → the value is its own', async (stage) => {
   await warm(stage)
   const { client, driver, clock, run, raw } = stage
-  driver.loses = (words) => (words.some((word) => word.includes(flightFinish.sha)) ? 'answer' : undefined)
   let computed = 0
   const running = client.flight('f').run('a', { lease: 1000 }, () => {
     computed++
+    const lost = [flightFinish.sha, flightLook.sha]
+    driver.loses = (words) => (lost.some((sha) => words.some((word) => word.includes(sha))) ? 'answer' : undefined)
     // The server has lost the lock before it answers; nobody else computes.
     void clock.setTimer(() => raw('DEL', LOCK), 200)
     return computed
@@ -68,5 +69,19 @@ onStage('its lock is over, and then the end turns out to be stored → the value
   driver.loses = () => undefined
   const { value, shared } = await run(running)
   assert.deepEqual([value, shared], [1, false])
+  raw('DEL', ...KEYS)
+})
+
+onStage('the last end has a greater token than any new one → one round for all calls of a process', async (stage) => {
+  await warm(stage)
+  const { client, driver, run, raw } = stage
+  const restored = ['state', 'value', 'token', 1000, 'ended', 1, 'form', 'text', 'value', '"restored"']
+  raw('HSET', '{f}:flight:a', ...restored)
+  const before = driver.sent.length
+  let computed = 0
+  const all = await run(Promise.all(Array.from({ length: 20 }, () => client.flight('f').run('a', () => ++computed))))
+  assert.deepEqual(new Set(all.map(({ value }) => value)), new Set([1]))
+  const claims = driver.sent.slice(before).filter((words) => words.some((word) => word.includes(flightClaim.sha)))
+  assert.equal(claims.length, 1)
   raw('DEL', ...KEYS)
 })

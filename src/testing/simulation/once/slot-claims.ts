@@ -20,6 +20,10 @@ type Skipped = Extract<SlotResult<string>, { outcome: 'skipped' }>
 export class SlotClaims {
   readonly #verdict: Verdict
   readonly #slots = new Map<string, Claims>()
+  /** By name. */
+  readonly #newest = new Map<string, bigint>()
+  /** By run. */
+  readonly #tokens = new Map<string, bigint>()
 
   constructor(verdict: Verdict) {
     this.#verdict = verdict
@@ -33,8 +37,19 @@ export class SlotClaims {
     return claims
   }
 
-  claimed(place: string, client: string): void {
-    this.#at(place).by.add(client)
+  /** A run that asks again, because an answer was lost, has the token that it had. */
+  claimed(place: string, { by, run, token }: { by: string; run: string; token: bigint }): void {
+    this.#at(place).by.add(by)
+    const name = place.slice(0, place.lastIndexOf('/'))
+    const newest = this.#newest.get(name) ?? 0n
+    if (token <= newest && this.#tokens.get(run) !== token)
+      this.#verdict.violation('token', `${run} is given token ${token} of '${name}' after ${newest}`)
+    this.#tokens.set(run, token)
+    if (token > newest) this.#newest.set(name, token)
+  }
+
+  wiped(): void {
+    this.#newest.clear()
   }
 
   wasSkipped(place: string, client: string): void {
@@ -61,14 +76,16 @@ export class SlotClaims {
 
   /** `before`: the runs before it. */
   begins(
-    { id, of, attempt }: Believer & { readonly attempt: number },
-    { retry, before }: { name: string; retry: number; before: readonly (Believer & { readonly attempt: number })[] },
+    { id, of, attempt, token }: Believer & { readonly attempt: number },
+    { retry, before }: { retry: number; before: readonly (Believer & { readonly attempt: number })[] },
   ): void {
     const { end, skipped } = this.#at(of)
     const newest = before.at(-1)
     if (end !== undefined) this.#verdict.violation('once', `${id} runs '${of}', which has ${end.state}`)
     if (skipped) this.#verdict.violation('once', `${id} runs '${of}', which was skipped`)
     if (attempt > 1 + retry) this.#verdict.violation('retry', `${id} runs '${of}', though its retry is ${retry}`)
+    if (newest !== undefined && token <= newest.token)
+      this.#verdict.violation('token', `${id} runs '${of}' with token ${token} after ${newest.token}`)
     if (newest !== undefined && attempt <= newest.attempt)
       this.#verdict.violation('retry', `${id} runs '${of}' after attempt ${newest.attempt} (${newest.id})`)
   }

@@ -39,7 +39,6 @@ export class SlotTally extends Tally {
   protected override readonly ordered = false
   readonly #runs = new Believers<Run>()
   readonly #claims = new SlotClaims(this.verdict)
-  readonly #newest = new Map<string, bigint>()
 
   protected async perform(_worker: string, process: SimProcess, step: Step): Promise<void> {
     const { name, does } = step
@@ -82,7 +81,7 @@ export class SlotTally extends Tally {
       ...{ process, token, attempt, signal, running: true, excused: false },
     }
     own.push(one)
-    this.#begins(one, name, retry)
+    this.#begins(one, retry)
     process.visits.add(call)
     await work(process, run, step, step.work)
     process.visits.delete(call)
@@ -91,12 +90,9 @@ export class SlotTally extends Tally {
     return one.id
   }
 
-  #begins(run: Run, name: string, retry: number): void {
+  #begins(run: Run, retry: number): void {
     const { id, of, token, attempt, process } = run
-    this.#claims.begins(run, { name, retry, before: this.#runs.of(of).filter(({ excused }) => !excused) })
-    if (token <= (this.#newest.get(name) ?? 0n))
-      this.verdict.violation('token', `${id} runs with token ${token}, which is not the newest of '${name}'`)
-    this.#newest.set(name, token)
+    this.#claims.begins(run, { retry, before: this.#runs.of(of).filter(({ excused }) => !excused) })
     this.#runs.begins(run)
     this.scene.note(process.name, `${id} runs: ${of}, attempt ${attempt}, token ${token}`)
   }
@@ -126,7 +122,8 @@ export class SlotTally extends Tally {
     const place = places.find(([, record]) => record === keys[0])?.[0]
     if (place === undefined) return
     const by = String((process as SimProcess).client?.id)
-    if (op === 'slots/claim' && reply !== null) this.#claims.claimed(place, by)
+    if (op === 'slots/claim' && reply !== null)
+      this.#claims.claimed(place, { by, run: String(args[1]), token: BigInt(String((reply as Reply[])[0])) })
     if (op === 'slots/skip' && Number(reply) === 1) this.#claims.wasSkipped(place, by)
     if (op === 'slots/finish' && args[1] !== '') this.#claims.finished(place, args.map(String), Number(reply) === 1)
   }
@@ -138,7 +135,7 @@ export class SlotTally extends Tally {
 
   override wiped(): void {
     super.wiped()
-    this.#newest.clear()
+    this.#claims.wiped()
     for (const name of this.scene.locks) this.taken(name)
   }
 
