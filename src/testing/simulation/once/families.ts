@@ -33,7 +33,7 @@ const once = (
   }
 }
 
-const LOCK = ['acquire', 'ask', 'confirm', 'release', 'renew', 'leave'].map((script) => `lock/${script}`)
+const LINE = ['lock/ask', 'lock/release']
 
 /** What must happen in one process at a time, or only once. */
 export const ONCE: readonly Family[] = [
@@ -41,7 +41,10 @@ export const ONCE: readonly Family[] = [
     'elections',
     { name: 'election', make: electionUnmade, channel: leaderChannel },
     {
-      scripts: [...['leader', 'proclaim', 'withdraw'].map((script) => `election/${script}`), ...LOCK],
+      scripts: [
+        ...['leader', 'proclaim', 'withdraw'].map((script) => `election/${script}`),
+        ...['fenced-lock/acquire', 'fenced-lock/renew', ...LINE],
+      ],
       watch: (...seen) => new ElectionTally(...seen),
     },
   ),
@@ -49,7 +52,10 @@ export const ONCE: readonly Family[] = [
     'slots',
     { name: 'slots', make: slotsUnmade, channel: (name) => name },
     {
-      scripts: [...['look', 'claim', 'finish', 'skip'].map((script) => `slots/${script}`), ...LOCK],
+      scripts: [
+        ...['look', 'claim', 'finish', 'skip'].map((script) => `slots/${script}`),
+        ...['lock/acquire', 'lock/renew', ...LINE],
+      ],
       watch: (...seen) => new SlotTally(...seen),
     },
   ),
