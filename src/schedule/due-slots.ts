@@ -134,10 +134,12 @@ export class DueSlots {
     return true
   }
 
-  /** No process has claimed a slot newer than the last one, and the process that ran the last one may have died. */
+  /** No process has claimed a slot newer than the last one. The process that ran the last one may have died, or given it back before it began. */
   async #findFirst(now: number): Promise<void> {
     const last = await this.#lastClaimed(now)
-    if (last?.state === 'running' || last?.state === 'crashed') this.#add(last.slot)
+    const isGivenBack = last !== undefined && last.state === undefined && now - last.slot < this.#it.retention
+    if (last !== undefined && (isGivenBack || last.state === 'running' || last.state === 'crashed'))
+      this.#add(last.slot)
     this.#from = Math.max(this.#from ?? -Infinity, last?.slot ?? now)
   }
 

@@ -47,7 +47,7 @@ const stage = async (
     name: 'jobs',
     now: () => Promise.resolve(clock.now()),
     last: () => Promise.resolve(undefined),
-    inspect: () => Promise.resolve(undefined),
+    inspect: () => Promise.resolve({ state: 'ran', by: { client: 'other' }, attempt: 1 }),
     skip: () => Promise.resolve(true),
     run: ran,
     ...slots,
@@ -138,6 +138,22 @@ describe('the open slots of a schedule', () => {
       await clock.advance(3 * SECOND)
       const expected = state === 'ran' ? ['0 crashed'] : ['-1 crashed', '0 crashed']
       assert.deepEqual(results.sort(), expected)
+      await one.stop()
+    })
+
+  for (const [retention, expected] of [
+    [2 * MINUTE, [-1]],
+    // Its record has expired, perhaps after it ran.
+    [59 * SECOND, []],
+  ] as const)
+    void test(`the newest claim before the start is gone, kept for ${retention} ms → ${expected.length} run`, async () => {
+      const { clock, begun, works, missed, open } = await stage(
+        { last: () => Promise.resolve(new Date(begun - MINUTE)), inspect: () => Promise.resolve(undefined) },
+        { retention, grace: Math.min(retention, 90 * SECOND) - SECOND },
+      )
+      const one = await open()
+      await clock.advance(3 * SECOND)
+      assert.deepEqual([works.filter((slot) => slot < 0), missed], [expected, []])
       await one.stop()
     })
 

@@ -8,6 +8,7 @@ import type { Runtime } from '../../core/client/runtime.js'
 import type { GatedLock } from '../../core/gate/gated-lock.js'
 import type { TenureHold } from '../../core/hold/tenure-hold.js'
 import { LockLostError } from '../../errors.js'
+import { integer } from '../../lua/reply-shape.js'
 import { quoted } from '../../plain-text.js'
 import { partOf, textOf } from '../../thrown.js'
 import { persist } from '../election/final-errors.js'
@@ -52,8 +53,12 @@ export interface Stages {
 export class Computation {
   readonly #options: ComputationOptions
   #lost = 0
-  /** How the work ended if it is not known whether the server has that. */
-  #unanswered: Outcome | undefined
+  /** How the work ended, unless the server has refused that. */
+  #unrefused: Outcome | undefined
+  /** Settles when the outcome was stored, or never will be. Until then, the lock is kept. */
+  #storing: Promise<unknown> = Promise.resolve()
+  /** The work failed, and nothing was stored. */
+  #failed = false
 
   constructor(options: ComputationOptions) {
     this.#options = options
@@ -61,7 +66,7 @@ export class Computation {
 
   /** What the server has may be what this computation stored, although the answer was lost. */
   ownOf(outcome: Outcome): Outcome {
-    return this.#unanswered?.token === outcome.token ? this.#unanswered : outcome
+    return this.#unrefused?.token === outcome.token ? this.#unrefused : outcome
   }
 
   /** `undefined`: another process computes, or has computed since `after`. */
@@ -69,6 +74,8 @@ export class Computation {
     const { lock, lease, runtime } = this.#options
     const hold = await lock.tryAcquire(lease === undefined ? undefined : { lease, renew: true })
     if (hold === undefined) return undefined
+    this.#storing = Promise.resolve()
+    this.#failed = false
     try {
       const token = await this.#claim(hold, after, stages)
       if (token === undefined) return undefined
@@ -81,8 +88,17 @@ export class Computation {
       }
     } finally {
       // No caller waits for the release.
-      runtime.background.track(hold.release())
+      runtime.background.track(this.#storing.then(() => this.#release(hold)))
     }
+  }
+
+  /** If nothing was stored, no script has told those that wait: this makes them look again. */
+  async #release(hold: TenureHold): Promise<void> {
+    const { runtime, record } = this.#options
+    await hold.release()
+    if (!this.#failed) return
+    const command = [runtime.publishCommand, record.channel, '']
+    await runtime.link.command(command, integer, { route: record.channel, target: hold.name }).catch(() => undefined)
   }
 
   /** Retries while the lock is certain. */
@@ -105,23 +121,38 @@ export class Computation {
   }
 
   async #compute(hold: TenureHold, token: bigint): Promise<Outcome | undefined> {
-    const { runtime, record, kept, refreshes } = this.#options
+    const { runtime, refreshes } = this.#options
     const [outcome, ended] = await this.#work(hold, token)
     const failed = 'error' in outcome
-    if (failed && refreshes && !hold.signal.aborted) return outcome
+    this.#failed = failed && refreshes && !hold.signal.aborted
+    if (this.#failed) return outcome
     // Work that was stopped midway has not failed.
     if (!failed || !hold.signal.aborted) {
-      const until = runtime.options.clock.monotonic() + PATIENCE
-      const told = await persist(runtime, () => record.finish(hold.tenure.wire, ended, kept), until)
-      this.#unanswered = 'error' in told ? outcome : undefined
-      if ('error' in told) runtime.fail(told.error)
-      // If it could not be stored, other processes compute for themselves. This process knows the outcome, and it had the lock all the time.
-      if ('error' in told ? !hold.signal.aborted : told.answer) return outcome
+      const told = await runtime.releases.within(this.#store(hold, outcome, ended), undefined)
+      // If it is not stored yet, or never can be, other processes wait, or compute for themselves. This process knows the outcome, and it had the lock all
+      // the time.
+      if (told ?? !hold.signal.aborted) return outcome
     }
     // Another process computes the same key, or the key was forgotten: that outcome is newer.
     this.#lost++
     if (this.#lost === TIMES) throw new LockLostError(hold.name, `its lease ended before its work did, ${TIMES} times`)
     return undefined
+  }
+
+  /** `undefined`: the server never answered. */
+  #store(hold: TenureHold, outcome: Outcome, ended: Ended): Promise<boolean | undefined> {
+    const { runtime, record, kept } = this.#options
+    const store = async (): Promise<boolean | undefined> => {
+      const until = runtime.options.clock.monotonic() + PATIENCE
+      const told = await persist(runtime, () => record.finish(hold.tenure.wire, ended, kept), until)
+      if ('answer' in told && !told.answer && this.#unrefused === outcome) this.#unrefused = undefined
+      if ('error' in told) runtime.fail(told.error)
+      return 'answer' in told ? told.answer : undefined
+    }
+    this.#unrefused = outcome
+    const storing = store()
+    this.#storing = storing
+    return storing
   }
 
   async #work(hold: TenureHold, token: bigint): Promise<[Outcome, Ended]> {

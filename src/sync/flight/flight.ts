@@ -168,13 +168,30 @@ export class SharedFlight implements Flight {
         flight.join({ until, wait: asked.wait, signal: asked.signal, works })
       // Its own work runs to its end, even if the client closes.
       const outcome = await (works ? join() : this.#home.runtime.untilClosed(join, this.name))
+      if (outcome === undefined) continue
       // It had ended before this call asked.
-      if (outcome === undefined || (!works && outcome.token <= after)) continue
+      if (!works && outcome.token <= after && !(await this.#isNewer(place, outcome, after, { ...asked, until })))
+        continue
       if ('value' in outcome) return { value: outcome.value as T, shared: !works || !outcome.own, age: outcome.age }
       // Its own work is not repeated.
       if (!asked.retries || (works && outcome.own)) throw outcome.error
       after = outcome.token
     }
+  }
+
+  /** The server may have had an end with a greater token that was restored, or written by another program. If it has this one now, this one is newer. */
+  async #isNewer(
+    { record }: Place,
+    { token }: Outcome,
+    after: bigint,
+    { until, signal }: { until: number; signal: AbortSignal | undefined },
+  ): Promise<boolean> {
+    const { runtime } = this.#home
+    if (token === after) return false
+    const wait = Math.max(0, until - runtime.options.clock.monotonic())
+    const ask = (): Promise<Look> => runtime.untilClosed(() => record.look(ANY_TOKEN, 0), this.name)
+    const look = await repeatWhileTrouble(runtime, ask, { wait, signal })
+    return look !== LATE && look.token === token
   }
 
   async #firstLook(place: Place, asked: Asked): Promise<Look> {

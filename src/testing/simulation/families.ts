@@ -4,6 +4,7 @@ import type { Family } from './family.js'
 import { type Weather, pairsOf, weatherOf } from './faults.js'
 import { KEYED_LOCKS } from './keyed-kinds.js'
 import { LOCKS } from './exclusive-kinds.js'
+import { ONCE } from './once/families.js'
 import { DEADLOCKS } from './deadlocks/deadlock-family.js'
 import { PERMIT_SEMAPHORES } from './permits-as-lock.js'
 import { READ_WRITE_LOCKS } from './read-write-kinds.js'
@@ -16,6 +17,7 @@ export const FAMILIES: readonly Family[] = [
   KEYED_LOCKS,
   ...COUNTS,
   DEADLOCKS,
+  ...ONCE,
 ]
 
 /** Each family has as many numbers as anybody can try. */

@@ -22,6 +22,8 @@ export interface Family {
     | 'limiters'
     | 'flights'
     | 'deadlocks'
+    | 'elections'
+    | 'slots'
   readonly kinds: readonly SimKind[]
   /** Each a point where faults are counted. */
   readonly scripts: readonly string[]

@@ -8,7 +8,7 @@ import { checkTimely } from './any-call.js'
 import type { Flight } from './command-fates.js'
 import { type Computed, Computations, KEY, type Seen } from './computations.js'
 import type { Party } from './party.js'
-import { type SimProcess, work } from './sim-process.js'
+import { type Call, type SimProcess, work } from './sim-process.js'
 import type { Step } from './worker-program.js'
 import { type Asked, Tally } from './tally.js'
 
@@ -33,6 +33,8 @@ export class FlightTally extends Tally {
   /** A value that is kept serves those who come later. */
   protected override readonly ordered = false
   readonly #computations = new Computations(this.scene, this.verdict)
+  /** Work that runs, by its call. */
+  readonly #running = new Map<Call, Computed>()
 
   protected async perform(_worker: string, process: SimProcess, step: Step): Promise<void> {
     const { name, does } = step
@@ -74,8 +76,10 @@ export class FlightTally extends Tally {
     const computed = this.#computations.begins(process, name, run)
     own.push(computed)
     process.visits.add(call)
+    this.#running.set(call, computed)
     await work(process, run, step, step.work)
     process.visits.delete(call)
+    this.#running.delete(call)
     computed.running = false
     if (!step.stubborn) run.signal.throwIfAborted()
     if (step.end === 'detach') throw new WorkFailed(computed.id)
@@ -112,10 +116,17 @@ export class FlightTally extends Tally {
     this.#computations.wiped()
   }
 
-  /** A process that computes may go on with what nobody wants any more, until its work hears of that. */
-  protected isPossible({ process, name }: Asked): boolean {
-    if ([...process.visits].some((visit) => visit.name === name)) return false
+  /** Only the call whose work runs waits for it once that has heard that its lock is lost; the others compute again. */
+  protected isPossible(call: Asked): boolean {
+    const { process, name } = call
+    for (const visit of process.visits)
+      if (visit.name === name && (visit === call || !this.#isDoomed(visit))) return false
     return this.scene.server.redis.execute(['EXISTS', flightLock(name, KEY)]) === 0
+  }
+
+  #isDoomed(visit: Call): boolean {
+    const computed = this.#running.get(visit)
+    return computed?.process.machine.observe(() => computed.signal.aborted) === true
   }
 
   protected checkServer(name: string): void {

@@ -62,4 +62,44 @@ for (const engine of engines)
       first.open('late')
       await world.run(Promise.all([first.call, newer.call]))
     })
+
+    scenario(
+      'the last end has a greater token than any new one → one computes, and all have its value',
+      async (world) => {
+        world.leavesKeys = true
+        const clients = [await world.connect(), await world.connect()]
+        const restored = ['state', 'value', 'token', '1000', 'ended', '1', 'form', 'text']
+        await world.raw('HSET', keysOf(world).record, ...restored, 'value', '"restored"')
+        let computed = 0
+        const work = async (): Promise<number> => {
+          computed++
+          await world.pause(300)
+          return computed
+        }
+        const calls = clients.flatMap((client) => [1, 2, 3, 4, 5].map(() => flightOf(world, client).run('a', work)))
+        const all = await world.run(Promise.all(calls))
+        assert.deepEqual(new Set(all.map(({ value }) => value)), new Set([1]))
+        assert.equal(computed, 1)
+      },
+    )
+
+    scenario('a refresh fails while others wait for it → one of them computes at once', async (world) => {
+      world.leavesKeys = true
+      const [one, two] = [await world.connect(), await world.connect()]
+      one.on('error', () => undefined)
+      await world.run(flightOf(world, one).run('a', { ttl: 1, stale: 60_000 }, () => 'old'))
+      await world.pass(50)
+      let fail!: (error: Error) => void
+      const broken = (): Promise<string> => new Promise((_resolve, reject) => (fail = reject))
+      const old = await world.run(flightOf(world, one).run('a', { ttl: 1, stale: 60_000 }, broken))
+      assert.equal(old.value, 'old')
+      await world.eventually(() => Promise.resolve(fail !== undefined))
+      const waits = flightOf(world, two).run('a', () => 'new')
+      await world.pass(100)
+      const began = world.now()
+      fail(new Error('broken'))
+      assert.equal((await world.run(waits)).value, 'new')
+      // A poll would come a second after the last one, 100 ms ago.
+      assert.ok(world.now() - began < 500 + world.slack, `${world.now() - began} ms`)
+    })
   })

@@ -59,6 +59,14 @@ void describe('simulation', () => {
       13_000_000_000,
       'flights → one computes at a time, nobody sees a late result or one from before, nobody is forgotten',
     ],
+    [
+      15_000_000_000,
+      'elections → never two terms that both believe, terms only grow, nobody waits for ever for a dead leader',
+    ],
+    [
+      16_000_000_000,
+      'slots → each runs once, and again by retry only, after a crash; who is skipped is told by whom; nobody waits for ever',
+    ],
   ] as const) {
     void it(what, async () => {
       let grants = 0

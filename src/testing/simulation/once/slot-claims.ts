@@ -1,0 +1,111 @@
+import type { SlotResult } from '../../../api/slots.js'
+import type { Verdict } from '../verdict.js'
+import type { Believer } from './believers.js'
+
+/** What the server was told of one slot. */
+interface Claims {
+  /** The clients that ever claimed it. */
+  readonly by: Set<string>
+  /** The run that ended, as the server has it. */
+  end: { readonly token: string; readonly state: string } | undefined
+  readonly refused: Set<string>
+  skipped: boolean
+  /** Its record was deleted at some time: what was claimed before that may still be told. */
+  deleted: boolean
+}
+
+type Skipped = Extract<SlotResult<string>, { outcome: 'skipped' }>
+
+/** What may become of each slot, by what the server has said about it. */
+export class SlotClaims {
+  readonly #verdict: Verdict
+  readonly #slots = new Map<string, Claims>()
+  /** By name. */
+  readonly #newest = new Map<string, bigint>()
+  /** By run. */
+  readonly #tokens = new Map<string, bigint>()
+
+  constructor(verdict: Verdict) {
+    this.#verdict = verdict
+  }
+
+  #at(place: string): Claims {
+    const known = this.#slots.get(place)
+    if (known !== undefined) return known
+    const claims: Claims = { by: new Set(), end: undefined, refused: new Set(), skipped: false, deleted: false }
+    this.#slots.set(place, claims)
+    return claims
+  }
+
+  /** A run that asks again, because an answer was lost, has the token that it had. */
+  claimed(place: string, { by, run, token }: { by: string; run: string; token: bigint }): void {
+    this.#at(place).by.add(by)
+    const name = place.slice(0, place.lastIndexOf('/'))
+    const newest = this.#newest.get(name) ?? 0n
+    if (token <= newest && this.#tokens.get(run) !== token)
+      this.#verdict.violation('token', `${run} is given token ${token} of '${name}' after ${newest}`)
+    this.#tokens.set(run, token)
+    if (token > newest) this.#newest.set(name, token)
+  }
+
+  wiped(): void {
+    this.#newest.clear()
+  }
+
+  wasSkipped(place: string, client: string): void {
+    const claims = this.#at(place)
+    claims.by.add(client)
+    claims.skipped = true
+  }
+
+  /** `args`: those of `finish.lua`. */
+  finished(place: string, [, state = '', , , token = '']: readonly string[], isWritten: boolean): void {
+    const claims = this.#at(place)
+    const { end } = claims
+    if (!isWritten) claims.refused.add(token)
+    else if (end !== undefined && end.token !== token)
+      this.#verdict.violation('end', `'${place}' ends with token ${token}, though it ended with ${end.token}`)
+    else claims.end = { token, state }
+  }
+
+  /** Its record was deleted. */
+  forget(place: string): void {
+    const claims = this.#at(place)
+    ;[claims.end, claims.skipped, claims.deleted] = [undefined, false, true]
+  }
+
+  /** `before`: the runs before it. */
+  begins(
+    { id, of, attempt, token }: Believer & { readonly attempt: number },
+    { retry, before }: { retry: number; before: readonly (Believer & { readonly attempt: number })[] },
+  ): void {
+    const { end, skipped } = this.#at(of)
+    const newest = before.at(-1)
+    if (end !== undefined) this.#verdict.violation('once', `${id} runs '${of}', which has ${end.state}`)
+    if (skipped) this.#verdict.violation('once', `${id} runs '${of}', which was skipped`)
+    if (attempt > 1 + retry) this.#verdict.violation('retry', `${id} runs '${of}', though its retry is ${retry}`)
+    if (newest !== undefined && token <= newest.token)
+      this.#verdict.violation('token', `${id} runs '${of}' with token ${token} after ${newest.token}`)
+    if (newest !== undefined && attempt <= newest.attempt)
+      this.#verdict.violation('retry', `${id} runs '${of}' after attempt ${newest.attempt} (${newest.id})`)
+  }
+
+  /** A result that the server has refused is not told as one that counts. */
+  ran(id: string, place: string, token: bigint | undefined): void {
+    if (this.#at(place).refused.has(String(token)))
+      this.#verdict.violation('outcome', `${id} is told that it ran '${place}', which the server refused`)
+  }
+
+  skipped(id: string, place: string, { reason, by }: Skipped): void {
+    const { by: all, end, skipped, deleted } = this.#at(place)
+    if (by === undefined ? reason !== 'running' && reason !== 'crashed' : !all.has(by.client))
+      this.#verdict.violation('skipped', `${id} is skipped (${reason}) by ${by?.client}, who never claimed '${place}'`)
+    if (deleted) return
+    if ((reason === 'ran' || reason === 'failed') && end?.state !== reason)
+      this.#verdict.violation('skipped', `${id} is skipped because '${place}' ${reason}, but: ${end?.state}`)
+    if (reason === 'skipped' && !skipped)
+      this.#verdict.violation('skipped', `${id} is skipped because '${place}' was, which it was not`)
+    if (reason === 'early' || reason === 'late')
+      this.#verdict.violation('skipped', `${id} is skipped because '${place}' is ${reason}, which has no time`)
+  }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { flightClaim, flightFinish, flightLook } from '#src/lua/scripts.gen.js'
+import { onStage, type Stage } from '../../support/stage.js'
+
+const LOCK = '{f}:flight-lock:a'
+const KEYS = ['{f}:flight:a', LOCK, '{f}:flights:token']
+
+/** The server knows the scripts: what it is asked for, it does when it is asked. */
+const warm = async ({ client, raw, run }: Stage): Promise<void> => {
+  await run(client.flight('f').run('a', () => 1))
+  raw('DEL', ...KEYS)
+}
+
+for (const loss of ['request', 'answer'] as const)
+  onStage(
+    `nothing of the end of a computation is answered (${loss}) → its caller has the value in seconds`,
+    async (stage) => {
+      await warm(stage)
+      const { client, driver, clock, run, raw } = stage
+      driver.loses = (words) => (words.some((word) => word.includes(flightFinish.sha)) ? loss : undefined)
+      const began = clock.monotonic()
+      const { value, shared } = await run(client.flight('f').run('a', () => 'mine'))
+      assert.deepEqual([value, shared], ['mine', false])
+      assert.ok(clock.monotonic() - began <= 1600, `${clock.monotonic() - began} ms`)
+      assert.equal(raw('EXISTS', LOCK), 1, 'no other process computes while this one may still store its value')
+      driver.loses = () => undefined
+      await clock.advance(2000)
+      assert.deepEqual(
+        [raw('HGET', '{f}:flight:a', 'value'), raw('EXISTS', LOCK)],
+        ['"mine"', 0],
+        'stored when the server answers, and then released',
+      )
+      raw('DEL', ...KEYS)
+    },
+  )
+
+onStage(
+  'nothing of the end is answered until its lock is over → the value is not returned; it computes again',
+  async (stage) => {
+    await warm(stage)
+    const { client, driver, clock, run, raw } = stage
+    let computed = 0
+    driver.loses = (words) => (words.some((word) => word.includes(flightFinish.sha)) ? 'request' : undefined)
+    const running = client.flight('f').run('a', { lease: 1000 }, () => {
+      computed++
+      if (computed === 1) raw('DEL', LOCK)
+      else driver.loses = () => undefined
+      return computed
+    })
+    await clock.advance(1000)
+    assert.equal((await run(running)).value, 2)
+    raw('DEL', ...KEYS)
+  },
+)
+
+onStage('its lock is over, and then the end turns out to be stored → the value is its own', async (stage) => {
+  await warm(stage)
+  const { client, driver, clock, run, raw } = stage
+  let computed = 0
+  const running = client.flight('f').run('a', { lease: 1000 }, () => {
+    computed++
+    const lost = [flightFinish.sha, flightLook.sha]
+    driver.loses = (words) => (lost.some((sha) => words.some((word) => word.includes(sha))) ? 'answer' : undefined)
+    // The server has lost the lock before it answers; nobody else computes.
+    void clock.setTimer(() => raw('DEL', LOCK), 200)
+    return computed
+  })
+  await clock.advance(1900)
+  driver.loses = () => undefined
+  const { value, shared } = await run(running)
+  assert.deepEqual([value, shared], [1, false])
+  raw('DEL', ...KEYS)
+})
+
+onStage('the last end has a greater token than any new one → one round for all calls of a process', async (stage) => {
+  await warm(stage)
+  const { client, driver, run, raw } = stage
+  const restored = ['state', 'value', 'token', 1000, 'ended', 1, 'form', 'text', 'value', '"restored"']
+  raw('HSET', '{f}:flight:a', ...restored)
+  const before = driver.sent.length
+  let computed = 0
+  const all = await run(Promise.all(Array.from({ length: 20 }, () => client.flight('f').run('a', () => ++computed))))
+  assert.deepEqual(new Set(all.map(({ value }) => value)), new Set([1]))
+  const claims = driver.sent.slice(before).filter((words) => words.some((word) => word.includes(flightClaim.sha)))
+  assert.equal(claims.length, 1)
+  raw('DEL', ...KEYS)
+})
