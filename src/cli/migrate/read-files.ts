@@ -36,10 +36,8 @@ async function* within(folder: string, entry: Dirent): AsyncGenerator<string, un
   return undefined
 }
 
-const isAbsent = (error: unknown): boolean =>
-  ['ENOENT', 'EACCES', 'EPERM', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(
-    (error as NodeJS.ErrnoException).code ?? '',
-  )
+const ABSENT: readonly unknown[] = ['ENOENT', 'EACCES', 'EPERM', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP']
+const isAbsent = (error: unknown): boolean => ABSENT.includes(partOf(error, 'code'))
 
 /** The text of the file. Undefined: it is too long, has no text, or cannot be read. */
 const textIn = async (path: string): Promise<string | undefined> => {
