@@ -8,7 +8,7 @@ import { limitedStep } from '../waiting/limited-step.js'
 
 type Adopting = Pick<GateHost, 'name' | 'runtime' | 'protocol' | 'nextWire' | 'begin'>
 
-/** Begins a hold that one step on the server makes ours, under a new wire name, whoever waits. Undefined: the step could not. */
+/** Begins a hold that one step on the server makes ours, under a new wire name, even if others wait. Undefined: the step could not. */
 export const adopt = async (
   gate: Adopting,
   step: (wire: string) => Promise<boolean>,
