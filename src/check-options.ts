@@ -138,6 +138,7 @@ export const OPTIONS = {
   spinLock: ['backoff'],
   backoff: ['delay', 'initial', 'max', 'multiplier'],
   readWriteLock: ['fair'],
+  webLock: ['mode', 'signal', 'ifAvailable', 'steal'],
   lead: ['value', 'signal', 'lease', 'renewDeadline'],
   observe: ['signal'],
   slots: ['retention'],

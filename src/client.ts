@@ -11,6 +11,7 @@ import type { Script, ScriptOptions, Scripts } from './api/script.js'
 import type { PermitSemaphore, Semaphore } from './api/semaphore.js'
 import type { Flight, FlightOptions } from './api/flight.js'
 import type { Slots, SlotsOptions } from './api/slots.js'
+import type { WebLocks } from './api/web-locks.js'
 import type { PatternTopic, PatternTopicOptions, Topic, TopicOptions } from './api/topic.js'
 import { UnitOfWork } from './base/owner.js'
 import { Closing } from './closing.js'
@@ -66,6 +67,7 @@ import { ClaimedSlots, type SlotsHome } from './sync/slots/slots.js'
 import { spinLock } from './sync/spin-lock/spin-lock.js'
 import { MatchingTopic, NamedTopic } from './sync/topic/topic.js'
 import { Topics } from './sync/topic/topics.js'
+import { ServerWebLocks } from './sync/web-locks/web-locks.js'
 
 /** Returns the name, for objects that take no options. */
 const onlyName = (name: string, more: readonly unknown[]): string => {
@@ -77,6 +79,7 @@ class ConnectedClient implements Client {
   readonly id: string
   readonly warnings: readonly string[]
   readonly scripts: Scripts
+  readonly locks: WebLocks
   readonly #runtime: Runtime
   readonly #gates: Gates
   readonly #turnstiles: Turnstiles
@@ -104,6 +107,7 @@ class ConnectedClient implements Client {
     if (presence !== undefined) runtime.forced = (key) => noteForced(runtime, key)
     const readLabels: LockHome['readLabels'] = (clients) => PresenceLabel.read(runtime.link, clients, mapName)
     this.#home = { runtime, gates: this.#gates, readLabels, encodeKey: keyEncoder(codec, javaCodec) }
+    this.locks = new ServerWebLocks(this.#home)
     const deadlocks = DeadlockWatch.of(this.#home, presence !== undefined)
     this.#closing = new Closing({ ...parts, publisher: presence && new IndexPublisher(parts, presence), deadlocks })
     this.#elections = { ...this.#home, topics: this.#topics, closing: this.closing, reigns: new Set() }

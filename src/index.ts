@@ -56,6 +56,7 @@ export type {
   TopicOptions,
 } from './api/topic.js'
 export type { SetupOptions, WaitOptions } from './api/wait-options.js'
+export type { WebLock, WebLockInfo, WebLockMode, WebLockOptions, WebLocks, WebLocksSnapshot } from './api/web-locks.js'
 export type { LockEvent, LockEvents, LockEventType, Watched, WatchOptions } from './api/watching.js'
 export type { Clock, Timer, TimerOptions } from './base/clock.js'
 export { JavaValue } from './codecs/java-value.js'

@@ -10,6 +10,7 @@ import type { Script, ScriptOptions, Scripts } from './script.js'
 import type { PermitSemaphore, Semaphore } from './semaphore.js'
 import type { Flight, FlightOptions } from './flight.js'
 import type { Slots, SlotsOptions } from './slots.js'
+import type { WebLocks } from './web-locks.js'
 import type { PatternTopic, PatternTopicOptions, Topic, TopicOptions } from './topic.js'
 
 /** Options of `client.close`. */
@@ -93,6 +94,8 @@ export interface Client extends AsyncDisposable, Listing, Watching {
   script(lua: string, options?: ScriptOptions): Script
   /** The scripts that the server keeps: load, run, exists, flush, kill. */
   readonly scripts: Scripts
+  /** The Web Locks API, as `navigator.locks`, among all processes. The locks are those of `readWriteLock(name, { fair: true })`. */
+  readonly locks: WebLocks
   /** A channel for messages. In Redisson: RTopic, or RShardedTopic with `sharded`. */
   topic<M = unknown>(name: string, options?: TopicOptions): Topic<M>
   /** All channels whose names match a pattern. In Redisson: RPatternTopic. */

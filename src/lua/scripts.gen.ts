@@ -193,6 +193,8 @@ const rateLimiterWakeNextText = "local function wakeNext(line,permitsFreeIn,owne
 
 const readWriteLockConfirmText = "local function confirm(line,owner,lease)if not isHolder(line,owner)then\nreturn 0\nend\nlocal count,left=redis.call('HGET',line.lock,owner),redis.call('PTTL',line.lock)local onTrial=removeWaiter(line,owner)and count=='1'for level=1,levelOf(count)do\nlocal key=line.companion..':'..owner..':rwlock_timeout:'..level\nlocal left=redis.call('PTTL',key)line.missing,line.looks=(line.missing or 0)+(left==-2 and 1 or 0),(line.looks or 0)+1\nif line.missing>1000 or line.looks>9999 then break end\nif onTrial or left<lease then\nredis.call('PEXPIRE',key,lease)end\nend\nif onTrial and redis.call('HLEN',line.lock)==2 or left>=0 and left<lease then\nredis.call('PEXPIRE',line.lock,lease)end\nreturn lease\nend"
 
+const readWriteLockEndReadsText = "local function endReads(lock,companion)local from,left,gone='0',2000,{}repeat\nlocal found\nfound,from=fieldsAt(lock,from,100)for i=1,#found,2 do\nlocal owner,level=found[i],levelOf(found[i+1])left=left-1-math.floor((#owner+#found[i+1])/500)while level>0 and left>0 and#owner<100 and string.sub(owner,-6)~=':write'do\ngone[#gone+1]=companion..':'..owner..':rwlock_timeout:'..level\nlevel,left=level-1,left-1\nend\nend\nuntil from=='0'or left<=0\nfor i=1,#gone,1000 do redis.call('UNLINK',unpack(gone,i,math.min(i+999,#gone)))end\nend"
+
 const readWriteLockEntersOrBlocksText = "local function entersOrBlocks(owner)return string.sub(owner,-6)==':write'and'write'or'read'end"
 
 const readWriteLockGrantChannelText = "local function grantChannel(line,owner)return line.grants..':'..string.sub(owner,1,36)..(string.sub(owner,-6)==':write'and':write'or'')end"
@@ -212,6 +214,8 @@ const readWriteLockModeOfText = "local function modeOf(line)return redis.call('H
 const readWriteLockReadsLeftText = "local function readsLeft(fields,companion,enough,work)local longest=0\nfor i=#fields-1,1,-2 do\nwork.looks=work.looks-1-math.floor((#fields[i]+#fields[i+1])/500)local reads=#fields[i]<100 and string.sub(fields[i],37,37)==':'and string.sub(fields[i],-6)~=':write'local level=reads and string.find(fields[i+1],'^[1-9]%d?%d?%d?$')and tonumber(fields[i+1])or 0\nwhile level>0 and work.looks>0 do\nwork.looks=work.looks-1\nlongest=math.max(longest,leftOf(companion..':'..fields[i]..':rwlock_timeout:'..level))if longest>=enough and longest>0 then\nreturn longest\nend\nlevel=level-1\nend\nend\nreturn longest\nend"
 
 const readWriteLockRemoveLevelsText = "local function removeLevels(levels,count)local level,gone=0,false\nrepeat\nlevel=level+1\ngone=redis.call('UNLINK',levels..':'..level)==0\nuntil count>0 and level>=count or gone and(count==0 or level>1000)or count==0 and level>=2000\nend"
+
+const readWriteLockRemoveTrialsText = "local function removeTrials(line)local some,gone,stay=placesAt(line.queue,0,500),{},{}local held=some[1]and redis.call('HMGET',line.lock,unpack(some))for i=#some,1,-1 do\nlocal to=held[i]and gone or stay\nto[#to+1]=some[i]end\nif gone[1]then\nredis.call('ZREM',line.deadlines,unpack(gone))redis.call('LTRIM',line.queue,#some,-1)if stay[1]then redis.call('LPUSH',line.queue,unpack(stay))end\nend\nend"
 
 const saveNewestDueText = "local function saveNewestDue(last,due)local now=serverNow()local newest=due~=''and tonumber(due)<=now and redis.pcall('GETRANGE',last,0,31)local known=type(newest)=='string'and(whole(newest)or 0)if known and(known<tonumber(due)or known>now)then\nredis.pcall('SET',last,due)end\nend"
 
@@ -3138,14 +3142,18 @@ export const readWriteLockForceRelease: Script<
   number
 > = script(
   'read-write-lock/force-release',
-  'c2e7196a6e8f2f38565595940970ffd811ab86e7',
-  fieldsAtText +
+  '7d390212dcb8f45c9a8fb26c33fb40d38af4c483',
+  wrongKindText +
+    '\n' +
+    fieldsAtText +
     '\n' +
     levelOfText +
     '\n' +
-    wrongKindText +
+    readWriteLockEndReadsText +
     '\n' +
     linePlacesAtText +
+    '\n' +
+    readWriteLockRemoveTrialsText +
     '\n' +
     readWriteLockModeOfText +
     '\n' +
@@ -3178,7 +3186,7 @@ export const readWriteLockForceRelease: Script<
     lineSweepDeadClientsText +
     '\n' +
     lineWalkLineText +
-    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local mode,message,companion,channel,grants,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],ARGV[6]local function endReads(lock,companion)local from,left,gone='0',2000,{}repeat\nlocal found\nfound,from=fieldsAt(lock,from,100)for i=1,#found,2 do\nlocal owner,level=found[i],levelOf(found[i+1])left=left-1-math.floor((#owner+#found[i+1])/500)while level>0 and left>0 and#owner<100 and string.sub(owner,-6)~=':write'do\ngone[#gone+1]=companion..':'..owner..':rwlock_timeout:'..level\nlevel,left=level-1,left-1\nend\nend\nuntil from=='0'or left<=0\nfor i=1,#gone,1000 do redis.call('UNLINK',unpack(gone,i,math.min(i+999,#gone)))end\nend\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,companion=companion,grants=grants,publish=publish,client='',stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}local found=redis.call('HGET',lock,'mode')if found~=mode then\nlocal foreign=found~='read'and found~='write'and redis.call('EXISTS',lock)==1\nreturn foreign and wrongKind(lock)or 0\nend\nendReads(lock,companion)local some,gone,stay=placesAt(queue,0,500),{},{}local held=some[1]and redis.call('HMGET',lock,unpack(some))for i=#some,1,-1 do\nlocal to=held[i]and gone or stay\nto[#to+1]=some[i]end\nif gone[1]then\nredis.call('ZREM',deadlines,unpack(gone))redis.call('LTRIM',queue,#some,-1)if stay[1]then redis.call('LPUSH',queue,unpack(stay))end\nend\nredis.call('UNLINK',lock)walkLine(line,{})redis.pcall(publish,channel,message)return 1",
+    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local mode,message,companion,channel,grants,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],ARGV[6]local time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,companion=companion,grants=grants,publish=publish,client='',stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}local found=redis.call('HGET',lock,'mode')if found~=mode then\nlocal foreign=found~='read'and found~='write'and redis.call('EXISTS',lock)==1\nreturn foreign and wrongKind(lock)or 0\nend\nendReads(lock,companion)removeTrials(line)redis.call('UNLINK',lock)walkLine(line,{})redis.pcall(publish,channel,message)return 1",
   3,
   integer,
 )
@@ -3387,6 +3395,42 @@ export const readWriteLockRelease: Script<
     '\n' +
     readWriteLockHasOutsiderText +
     "\nlocal time=redis.call('TIME')line.grants,line.publish,line.client=grants,publish,string.sub(owner,1,36)line.stamp,line.now=time[1]..string.format('%06d',time[2]),time[1]*1000+math.floor(time[2]/1000)readCounts(line,counts)pcall(function()local room,near=waited and not count,true\nfor i=7,#served do\nnear=near and redis.call('LINDEX',queue,0)==served[i]local stood,_,said=removeWaiter(line,served[i],near),giveUp(line,served[i])room,message=room or stood,message or said\nend\nhandOver(line,message,room)if count and not message then\nlocal head=hasOutsider(line)and redis.call('LINDEX',queue,0)if head then\nredis.pcall(publish,grantChannel(line,head),'0')end\nif redis.call('EXISTS',turn)==1 then\nredis.pcall('HINCRBY',turn,'visits',line.visits)end\nend\nend)if lined and message and redis.call('HGET',lock,'mode')~='write'then\nredis.pcall(publish,channel,message)end\nreturn count and 1 or waited and 0 or-1",
+  4,
+  integer,
+)
+
+/**
+ * Ends all reads or the write, and lets this owner write, ahead of the line. The line stays. If its holder asks again (a reply was lost),
+ * it is still one hold.
+ * Returns integer 1
+ */
+export const readWriteLockSteal: Script<
+  readonly [lock: string, queue: string, deadlines: string, turn: string],
+  readonly [owner: string, lease: number, companion: string],
+  number
+> = script(
+  'read-write-lock/steal',
+  '5bac0431a1ca79dc34d56759ddeb244a8a1127a2',
+  readWriteLockIsHolderText +
+    '\n' +
+    wrongKindText +
+    '\n' +
+    fieldsAtText +
+    '\n' +
+    levelOfText +
+    '\n' +
+    readWriteLockEndReadsText +
+    '\n' +
+    linePlacesAtText +
+    '\n' +
+    readWriteLockRemoveTrialsText +
+    '\n' +
+    outsidersEndTurnText +
+    '\n' +
+    readWriteLockKeepLevelText +
+    '\n' +
+    readWriteLockGrantText +
+    "\nlocal lock,queue,deadlines,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,lease,companion=ARGV[1],tonumber(ARGV[2]),ARGV[3]local time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,turn=turn,companion=companion,now=time[1]*1000+math.floor(time[2]/1000),}if not isHolder(line,owner)then\nlocal mode=redis.call('HGET',lock,'mode')if mode~='read'and mode~='write'and redis.call('EXISTS',lock)==1 then\nreturn wrongKind(lock)end\nendReads(lock,companion)removeTrials(line)redis.call('UNLINK',lock)endTurn(line)end\ngrant(line,owner,lease)return 1",
   4,
   integer,
 )

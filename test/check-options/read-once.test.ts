@@ -89,6 +89,10 @@ void describe('an option that gives another value when it is read again', () => 
         { keys: ['k'], args: [1], returns: 'integer', route: 'k', codec: 'json', readOnly: false },
         async (it) => client.scripts.run(await client.scripts.load('return 1'), it),
       ],
+      'locks.request': [
+        { mode: 'shared', signal, ifAvailable: undefined, steal: false },
+        (it) => client.locks.request('w', it, () => 1),
+      ],
       flight: [{ codec: 'json' }, (it) => client.flight('y', it)],
       'topic.messages': [{ signal, buffer: 5 }, (it) => client.topic('t').messages(it)[Symbol.asyncDispose]()],
       patternTopic: [{ codec: 'string' }, (it) => client.patternTopic('t*', it)],

@@ -56,6 +56,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     client.rateLimiter('x').setRate({ permits: 1, interval: 1, ...options }),
   'rateLimiter.updateRate': (client, options: object) =>
     client.rateLimiter('x').updateRate({ permits: 1, interval: 1, ...options }),
+  'locks.request': (client, options: object) => client.locks.request('x', options, work),
   'client.topic': (client, options) => client.topic('x', options),
   'client.patternTopic': (client, options) => client.patternTopic('x', options),
   'topic.subscribe': (client, options) => client.topic('x').subscribe(work, options),
@@ -141,6 +142,7 @@ const PLACES: Readonly<Record<string, string>> = {
   ...{ Semaphore: 'semaphore.', PermitSemaphore: 'permitSemaphore.', CountDownLatch: 'countDownLatch.' },
   ...{ RateLimiter: 'rateLimiter.', Script: 'script.', Scripts: 'scripts.' },
   ...{ Topic: 'topic.', PatternTopic: 'patternTopic.' },
+  ...{ WebLocks: 'locks.' },
   ...{ Election: 'election.', Slots: 'slots.', Flight: 'flight.' },
 }
 
@@ -186,7 +188,7 @@ void test('every other entry point whose functions take options is among those c
     functions.filter((name) => !Object.hasOwn(CALLS, name)),
     [
       ...['holdfast/express, networkOf', 'holdfast/fastify, networkOf', 'holdfast/hono, networkOf'],
-      'holdfast/idempotency, idempotencyRun',
+      ...['holdfast/idempotency, idempotencyRun', 'holdfast/migrate, check'],
     ],
   )
 })
@@ -259,7 +261,7 @@ void test('renew: false without a lease → a TypeError', async () => {
 })
 
 const SIGNAL =
-  /\.(?:acquire|acquireMany|tryAcquire|tryAcquireMany|using|wait|subscribe|messages|lead|observe)$|(?:slots|flight)\.run$|\.for\.|, retry$|, schedule$/
+  /\.(?:acquire|acquireMany|tryAcquire|tryAcquireMany|using|wait|subscribe|messages|lead|observe)$|(?:slots|flight)\.run$|^locks\.request$|\.for\.|, retry$|, schedule$/
 
 /** Every call that takes a signal. */
 const SIGNALLED: Readonly<Record<string, Call>> = {

@@ -24,6 +24,7 @@ const SCRIPTS: readonly (readonly [name: string, key: string])[] = [
   ['read-write-lock/release', 'lock'],
   ['read-write-lock/read-pass', 'lock'],
   ['read-write-lock/force-release', 'lock'],
+  ['read-write-lock/steal', 'lock'],
   ['read-write-lock/inspect', 'lock'],
   ['semaphore/ask', 'amounts'],
   ['semaphore/try-set-permits', 'amounts'],

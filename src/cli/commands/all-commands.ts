@@ -22,6 +22,11 @@ export const commands: readonly Entry[] = [
     load: () => import('./config.js'),
   },
   {
+    name: 'migrate',
+    summary: 'find uses of other lock libraries, and what they are called here',
+    load: () => import('./migrate.js'),
+  },
+  {
     name: 'demo',
     summary: 'watch eight workers share three locks, and one crash',
     load: () => import('./demo.js'),

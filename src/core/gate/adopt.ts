@@ -8,10 +8,10 @@ import { limitedStep } from '../waiting/limited-step.js'
 
 type Adopting = Pick<GateHost, 'name' | 'runtime' | 'protocol' | 'nextWire' | 'begin'>
 
-/** Takes over the hold that was detached under the wire name `from`, under a new name. Undefined: it no longer exists. */
+/** Begins a hold that one step on the server makes ours, under a new wire name, even if others wait. Undefined: the step could not. */
 export const adopt = async (
   gate: Adopting,
-  from: string,
+  step: (wire: string) => Promise<boolean>,
   owner: UnitOfWork,
   terms: LeaseTerms,
 ): Promise<TenureHold | undefined> => {
@@ -20,7 +20,7 @@ export const adopt = async (
   const wire = gate.nextWire()
   const sent = momentOf(clock)
   try {
-    if (!(await protocol.pass(from, wire, terms.lease))) return undefined
+    if (!(await step(wire))) return undefined
     if (runtime.closed) throw new ClosedError(gate.name)
   } catch (error) {
     const cause = error instanceof ClosedError ? undefined : error

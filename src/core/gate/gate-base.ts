@@ -176,10 +176,14 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
   // ---- from one process to another ---------------------------------------------------------------------------------
 
   async adopt(from: string, owner: UnitOfWork, terms: LeaseTerms): Promise<TenureHold | undefined> {
-    const { runtime } = this
-    const adopting = this.staying(() => adopt(this, from, owner, terms))
-    runtime.background.track(adopting.catch(() => undefined))
-    return runtime.untilClosed(() => adopting, this.name)
+    const pass = (wire: string): Promise<boolean> => this.protocol.pass(from, wire, terms.lease)
+    return this.begins(() => adopt(this, pass, owner, terms))
+  }
+
+  protected begins<T>(step: () => Promise<T>): Promise<T> {
+    const beginning = this.staying(step)
+    this.runtime.background.track(beginning.catch(() => undefined))
+    return this.runtime.untilClosed(() => beginning, this.name)
   }
 
   ticketOf({ wire }: Tenure, terms: LeaseTerms): string {

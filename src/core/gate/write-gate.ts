@@ -1,8 +1,13 @@
 import { DeadlockError } from '../../errors.js'
+import { momentOf } from '../../base/clock.js'
+import { adopt } from './adopt.js'
 import { ExclusiveGate } from './exclusive-gate.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Request } from '../waiting/wait-request.js'
+import type { LeaseTerms } from '../hold/lease-terms.js'
 import type { Tenure } from '../hold/tenure.js'
+import type { TenureHold } from '../hold/tenure-hold.js'
+import type { WriteProtocol } from '../protocol/write-protocol.js'
 import type { OpenGate } from './lock-kind.js'
 
 /** The reading side of the lock, as the writing side sees it. */
@@ -35,6 +40,17 @@ export class WriteGate extends ExclusiveGate {
   /** Its owner writes now: calls of the owner that wait to read can read under this write. */
   given(_tenure: Tenure, owner: UnitOfWork): void {
     this.#reading?.reconsider(owner)
+  }
+
+  /** Takes the lock from all who hold it, ahead of those who wait. Holds of this process are lost at once. */
+  steal(owner: UnitOfWork, terms: LeaseTerms): Promise<TenureHold | undefined> {
+    const { order } = momentOf(this.clock)
+    const step = async (wire: string): Promise<boolean> => {
+      await (this.protocol as WriteProtocol).steal(wire, terms.lease)
+      this.evict(order)
+      return true
+    }
+    return this.begins(() => adopt(this, step, owner, terms))
   }
 
   /** Whether a read may use the name of this tenure. Only the first may. */

@@ -2,6 +2,7 @@ import type { Answer } from '../../core/protocol/line-protocol.js'
 import { type Attempt, isHeld, isPassed, NO_LINE, type ServerState, SHOWN } from '../../core/protocol/lock-protocol.js'
 import { ReadGate } from '../../core/gate/read-gate.js'
 import type { ReadProtocol } from '../../core/protocol/read-protocol.js'
+import type { WriteProtocol } from '../../core/protocol/write-protocol.js'
 import { WriteGate } from '../../core/gate/write-gate.js'
 import { EngineError } from '../../errors.js'
 import {
@@ -24,6 +25,7 @@ import {
   readWriteLockReadSetLevel,
   readWriteLockReadUnderWrite,
   readWriteLockRelease,
+  readWriteLockSteal,
   readWriteLockWritePass,
 } from '../../lua/scripts.gen.js'
 import { waitersInParts } from '../lock/inspect-line.js'
@@ -197,8 +199,13 @@ class ReadSide extends Side implements ReadProtocol {
   }
 }
 
-class WriteSide extends Side {
+class WriteSide extends Side implements WriteProtocol {
   protected readonly mode = 'write'
+
+  steal(owner: string, lease: number): Promise<number> {
+    const keys = [this.key, readWriteQueue(this.key), readWriteDeadlines(this.key), readWriteTurn(this.key)] as const
+    return this.runner.take(readWriteLockSteal, keys, [owner, lease, this.companion], () => true)
+  }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
     return isPassed(await this.runner.take(readWriteLockWritePass, [this.key], [from, to, lease], isPassed))

@@ -20,6 +20,9 @@ import cron, { type RunCoordinator as TheirCoordinator } from 'node-cron'
 import oldCron from 'node-cron44'
 
 const client = await connect('memory:')
+/** What a browser has as `navigator.locks`. */
+export const manager: LockManager = client.locks
+
 const limit = { client, permits: 100, interval: 60_000 }
 
 export const nightly: Schedule = await schedule(client, 'nightly', { cron: '0 2 * * *' }, ({ due, token }) => [
