@@ -40,6 +40,7 @@ const BENCH = [
 const USERS = [
   ['http', '^src/http/', String.raw`^src/(http/|api/|base/clock\.ts|[^/]+\.ts$)`],
   ['schedule', '^src/schedule/', String.raw`^src/(schedule/|api/|base/clock\.ts|[^/]+\.ts$)`],
+  ['telemetry', '^src/telemetry/', String.raw`^src/(telemetry/|api/|base/clock\.ts|[^/]+\.ts$)`],
   [
     'cli',
     '^src/cli/',

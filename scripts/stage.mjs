@@ -50,6 +50,8 @@ const bothWays = ({ types, default: module }) => ({
 
 /** `import()` of a package, as esbuild writes it with `require`. */
 const OPTIONAL = /Promise\.resolve\(\)\.then\(\(\)\s*=>\s*(__toESM\(require\("[a-z]+"\),\s*1\))\)/g
+/** A package that only one entry needs. The entries share one file, so it is loaded when it is used. */
+const PEER = /require\(("@opentelemetry\/api"|"prom-client")\)/g
 /** The copy for Jest and its like repeats everything, so at least it has no blanks. Names and lines stay, for stack traces. */
 const COMPACT = { minifyWhitespace: true, lineLimit: 120 }
 /** @satisfies {import('esbuild').BuildOptions} */
@@ -122,7 +124,9 @@ const bundleModules = async (folder, entries, programs) => {
   })
   // Bundlers forgive a missing optional package only where \`try\` surrounds its \`require\`.
   const text = readFileSync(all, 'utf8')
-  writeFileSync(all, text.replace(OPTIONAL, '(async () => { try { return $1 } catch (error) { throw error } })()'))
+    .replace(OPTIONAL, '(async () => { try { return $1 } catch (error) { throw error } })()')
+    .replace(PEER, 'new Proxy({}, { get(_, key) { try { return require($1)[key] } catch (error) { throw error } } })')
+  writeFileSync(all, text)
 }
 
 /** What `require` loads: each entry is a part of the one file. @param {string} folder @param {string[]} entries */

@@ -67,6 +67,7 @@ export type {
   DiagnosticFailure,
   DiagnosticMessage,
   DiagnosticTrace,
+  ReconnectMessage,
 } from './api/diagnostics.js'
 export type { TlsOptions } from './engine/endpoint.js'
 export {

@@ -29,15 +29,15 @@ export interface DiagnosticMessage {
   readonly local?: boolean
   /** `end`: why the call got nothing. `release`: how the hold ended. */
   readonly outcome?: DiagnosticFailure | HoldEnd
-  /** `lost`: the reason. `end`: what the call rejected with, whatever that is; missing if it did not reject. */
+  /** `lost`: the reason. `uncertain`: the error of the renewal; missing if that is only overdue. `end`: what the call rejected with, whatever that is; missing if it did not reject. */
   readonly error?: unknown
 }
 
 /**
  * `acquire`: a call starts. `wait`: the call could not acquire at once. `grant`: the call acquired. `end`: the call got nothing.
- * `renew`: the server gave a full lease. `release`: a hold ended, in whatever way. `lost`: a lock was lost.
+ * `renew`: the server gave a full lease. `uncertain`: a renewal failed or is overdue. `release`: a hold ended, in whatever way. `lost`: a lock was lost.
  */
-export type DiagnosticEvent = 'acquire' | 'wait' | 'grant' | 'end' | 'renew' | 'lost' | 'release'
+export type DiagnosticEvent = 'acquire' | 'wait' | 'grant' | 'end' | 'renew' | 'uncertain' | 'lost' | 'release'
 
 /** The message on `tracing:holdfast:acquire:*` and `tracing:holdfast:using:*`. From `asyncStart` on, that of an acquire says how the call ended. */
 export type DiagnosticTrace = Pick<
@@ -55,5 +55,11 @@ export type DiagnosticTrace = Pick<
 /** The message on `holdfast:deadlock`. */
 export interface DeadlockMessage extends Deadlock {
   /** The id of the client that found it. */
+  readonly client: string
+}
+
+/** The message on `holdfast:reconnect`. */
+export interface ReconnectMessage {
+  /** The id of the client whose connection came back. */
   readonly client: string
 }

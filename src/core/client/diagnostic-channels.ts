@@ -2,12 +2,14 @@ import { channel, tracingChannel } from 'node:diagnostics_channel'
 import type { DiagnosticTrace } from '../../api/diagnostics.js'
 
 export const deadlocks = channel('holdfast:deadlock')
+export const reconnects = channel('holdfast:reconnect')
 export const channels = {
   acquire: channel('holdfast:acquire'),
   wait: channel('holdfast:wait'),
   grant: channel('holdfast:grant'),
   end: channel('holdfast:end'),
   renew: channel('holdfast:renew'),
+  uncertain: channel('holdfast:uncertain'),
   lost: channel('holdfast:lost'),
   release: channel('holdfast:release'),
 }

@@ -3,8 +3,8 @@ import type { Deadlock } from '../../api/deadlock.js'
 import type { ClientEvents, ClientListener } from '../../api/monitoring.js'
 import type { Clock } from '../../base/clock.js'
 import type { Emitter } from '../../base/emitter.js'
-import type { DeadlockMessage, DiagnosticMessage } from '../../api/diagnostics.js'
-import { callsHeard, channels, deadlocks, traces } from './diagnostic-channels.js'
+import type { DeadlockMessage, DiagnosticMessage, ReconnectMessage } from '../../api/diagnostics.js'
+import { callsHeard, channels, deadlocks, reconnects, traces } from './diagnostic-channels.js'
 import { type CallReporter, type CallWatch, type ObservableCall, ObservedCall, type Reported } from './observed-call.js'
 
 /** An event without data calls its listeners without an argument, so they receive `undefined`. */
@@ -85,8 +85,9 @@ export class LockEvents implements CallReporter {
     if (channels.renew.hasSubscribers) this.#tell('renew', lock, { owner })
   }
 
-  doubted({ name }: Reported, owner: string, cause: unknown): void {
-    this.#events.emit('uncertain', { name, owner, cause })
+  doubted(lock: Reported, owner: string, cause: unknown): void {
+    this.#events.emit('uncertain', { name: lock.name, owner, cause })
+    if (channels.uncertain.hasSubscribers) this.#tell('uncertain', lock, { owner, error: cause })
   }
 
   lost(lock: Reported, owner: string, error: LockLostError): void {
@@ -99,7 +100,16 @@ export class LockEvents implements CallReporter {
     if (deadlocks.hasSubscribers) deadlocks.publish({ client: this.client, ...deadlock } satisfies DeadlockMessage)
   }
 
-  #tell(event: 'renew' | 'lost' | 'release', { kind, name }: Reported, more: Partial<DiagnosticMessage>): void {
+  reconnected(): void {
+    this.#events.emit('reconnect')
+    if (reconnects.hasSubscribers) reconnects.publish({ client: this.client } satisfies ReconnectMessage)
+  }
+
+  #tell(
+    event: 'renew' | 'uncertain' | 'lost' | 'release',
+    { kind, name }: Reported,
+    more: Partial<DiagnosticMessage>,
+  ): void {
     const message: DiagnosticMessage = { client: this.client, kind: kind.name, name, ...more }
     channels[event].publish(message)
   }

@@ -1,11 +1,10 @@
 import type { Clock, Timer } from '../../base/clock.js'
-import type { Emitter } from '../../base/emitter.js'
-import type { ClientEvents } from '../../api/monitoring.js'
 import { EngineError } from '../../errors.js'
 import type { Watchdog } from '../hold/watchdog.js'
 import type { Replicas } from '../server/replicas.js'
 import type { ServerTime } from '../server/server-time.js'
 import type { SharedSubscriptions } from '../server/shared-subscriptions.js'
+import type { LockEvents } from './lock-events.js'
 
 /** ms. If there is no sign of moving slots for this long, they have stopped moving. */
 const SETTLES = 250
@@ -18,7 +17,7 @@ interface Concerned {
   readonly subscriptions: SharedSubscriptions
   readonly serverTimes: ReadonlyMap<number, ServerTime>
   readonly questions: ReadonlySet<(cause: unknown) => void>
-  readonly events: Emitter<ClientEvents>
+  readonly lockEvents: LockEvents
 }
 
 /** Tells holds, waiters and subscriptions about a reconnect, a failover, or slots that moved. */
@@ -32,12 +31,12 @@ export class TellServerChanged {
 
   /** Holds may be in doubt, and waiters may have missed a release. */
   reconnected(): void {
-    const { replicas, subscriptions, events } = this.#concerned
+    const { replicas, subscriptions, lockEvents } = this.#concerned
     this.#forgetTimes()
     void replicas.look()
     this.#question()
     subscriptions.gap()
-    events.emit('reconnect')
+    lockEvents.reconnected()
   }
 
   /** While slots move, each command may report it. So we ask about the holds now, and once more when the moving has ended. */

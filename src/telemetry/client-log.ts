@@ -1,0 +1,111 @@
+import type { Client } from '../api/client.js'
+import type { Deadlock } from '../api/deadlock.js'
+import type { ClientEvents, Health } from '../api/monitoring.js'
+import type { Clock, Timer } from '../base/clock.js'
+import { plainText } from '../plain-text.js'
+import { textOf } from '../thrown.js'
+import type { Write } from './log-style.js'
+
+/** How often it checks the client's health, and how long a server may be away before that is logged, ms. */
+const LOOK = 5000
+/** How many calls of a deadlock one line names. */
+const MOST_CALLS = 10
+
+/** What the log needs of a client. */
+export type LoggedClient = Pick<Client, 'id' | 'warnings' | 'closing' | 'on' | 'off' | 'health'>
+
+const cycleOf = ({ cycle }: Deadlock): string =>
+  cycle
+    .slice(0, MOST_CALLS)
+    .map(({ name, client, label }) => `${plainText(name)} (${plainText(label ?? client)})`)
+    .join(' → ')
+
+/** Writes what an operator wants to know about one client, each thing once. */
+export class ClientLog {
+  readonly #client: LoggedClient
+  readonly #write: Write
+  readonly #clock: Clock
+  #timer: Timer | undefined
+  #stopped = false
+  /** Whether the log says that the client is connected. */
+  #up = false
+  #away = false
+  #warnings = 0
+  #listeners: { readonly [E in keyof ClientEvents]: (what: ClientEvents[E][0]) => void } = {
+    lost: ({ name, error }) => this.#tell('warn', 'a hold was lost', { lock: plainText(name), reason: textOf(error) }),
+    uncertain: ({ name, cause }) =>
+      this.#tell('warn', 'a hold is uncertain: a renewal failed or is overdue', {
+        lock: plainText(name),
+        reason: cause === undefined ? undefined : textOf(cause),
+      }),
+    deadlock: (deadlock) =>
+      this.#tell('warn', 'a deadlock was found', { calls: deadlock.cycle.length, cycle: cycleOf(deadlock) }),
+    reconnect: () => this.#back(),
+    error: (error) => this.#tell('error', 'something went wrong in the background', { reason: textOf(error) }),
+  }
+  readonly #closed = (): void => {
+    this.#tell('info', 'closed', {})
+    this.stop()
+  }
+
+  constructor(client: LoggedClient, write: Write, clock: Clock) {
+    this.#client = client
+    this.#write = write
+    this.#clock = clock
+    for (const event of this.#events()) client.on(event, this.#listeners[event] as never)
+    client.closing.addEventListener('abort', this.#closed)
+    void this.#look()
+  }
+
+  stop(): void {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.#timer?.cancel()
+    for (const event of this.#events()) this.#client.off(event, this.#listeners[event] as never)
+    this.#client.closing.removeEventListener('abort', this.#closed)
+  }
+
+  #events(): (keyof ClientEvents)[] {
+    return Object.keys(this.#listeners) as (keyof ClientEvents)[]
+  }
+
+  #tell(...[level, message, fields]: Parameters<Write>): void {
+    this.#write(level, message, { client: this.#client.id, ...fields })
+  }
+
+  /** Looks at what no event tells. */
+  async #look(): Promise<void> {
+    this.#warn()
+    const health = await this.#client.health().catch(() => undefined)
+    if (this.#stopped) return
+    if (health !== undefined) this.#healthIs(health)
+    this.#timer = this.#clock.setTimer(() => void this.#look(), LOOK, { background: true })
+  }
+
+  #warn(): void {
+    for (const warning of this.#client.warnings.slice(this.#warnings)) this.#tell('warn', warning, {})
+    this.#warnings = this.#client.warnings.length
+  }
+
+  #healthIs({ state, since, latency }: Health): void {
+    const silent = Math.round(this.#clock.now() - since)
+    if (state === 'up') this.#isUp(latency)
+    else if (silent >= LOOK && !this.#away) {
+      this.#away = true
+      this.#tell('warn', 'the server is away', { ms: silent })
+    }
+  }
+
+  #isUp(latency: number | undefined): void {
+    if (!this.#up) this.#tell('info', 'connected', { ms: latency === undefined ? undefined : Math.round(latency) })
+    else if (this.#away) this.#back()
+    this.#up = true
+    this.#away = false
+  }
+
+  #back(): void {
+    this.#up = true
+    this.#away = false
+    this.#tell('info', 'the server is back', {})
+  }
+}

@@ -1,0 +1,137 @@
+import { Counter, Gauge, Histogram, type Registry, register as globalRegister } from 'prom-client'
+import { checkMethods, checkOptions } from '../check-options.js'
+import { type Stop, stopOf } from './events.js'
+import { checkKinds } from './kinds.js'
+import { type Instruments, Measurements } from './measure.js'
+import { type Buckets, DECISIONS, HELP, RENEWALS, bucketsOf } from './metrics.js'
+import { type Labels, type NameMapper, Names, type Series, oldestOf } from './series.js'
+
+export type { Stop } from './events.js'
+export type { Buckets } from './metrics.js'
+export type { NameMapper } from './series.js'
+
+/** Where metrics go, and what they contain. */
+export interface PrometheusOptions {
+  /** Default: the global registry of prom-client. */
+  readonly register?: Registry | undefined
+  /** Makes a label of a lock's name. Without it, no metric has a name. */
+  readonly name?: NameMapper | undefined
+  /** How many different labels `name` may make; further ones become `other`. Default 1000. */
+  readonly maxNames?: number | undefined
+  /** Kinds whose metrics begin at 0 now, instead of with their first call. */
+  readonly kinds?: readonly string[] | undefined
+  /** The buckets of the two histograms. */
+  readonly buckets?: Buckets | undefined
+}
+
+const KNOWN = ['register', 'name', 'maxNames', 'kinds', 'buckets']
+
+const check = (given: PrometheusOptions | undefined) => {
+  const { register = globalRegister, name, maxNames, kinds = [], buckets } = checkOptions(given, KNOWN)
+  checkMethods(register, 'register', ['registerMetric', 'removeSingleMetric'])
+  const bounds = bucketsOf(checkOptions(buckets, ['wait', 'hold']))
+  return {
+    register,
+    labels: name === undefined ? [] : ['name'],
+    names: new Names(name, maxNames),
+    kinds: checkKinds(kinds),
+    bounds,
+  }
+}
+
+type Checked = ReturnType<typeof check>
+
+const NAMES = {
+  wait: 'holdfast_lock_wait_duration_seconds',
+  hold: 'holdfast_lock_hold_duration_seconds',
+  waiting: 'holdfast_lock_waiting',
+  held: 'holdfast_lock_held',
+  oldest: 'holdfast_lock_held_oldest_seconds',
+  lost: 'holdfast_lock_lost_total',
+  renewals: 'holdfast_lock_renewals_total',
+  decisions: 'holdfast_limiter_decisions_total',
+  reconnects: 'holdfast_client_reconnects_total',
+  deadlocks: 'holdfast_deadlocks_total',
+} as const
+
+type Metric = keyof typeof NAMES
+
+/** What all metrics are made with. */
+const setUp = ({ register }: Checked, metric: Metric, labelNames: readonly string[]) => ({
+  name: NAMES[metric],
+  help: HELP[metric],
+  labelNames: [...labelNames],
+  registers: [register],
+})
+
+/** The gauges are read when somebody scrapes. */
+const addGauges = (checked: Checked, all: Iterable<Series>): void => {
+  const gauge = (metric: Metric, read: (series: Series) => number): void => {
+    new Gauge({
+      ...setUp(checked, metric, ['kind', ...checked.labels]),
+      collect() {
+        for (const series of all) this.set({ ...series.labels }, read(series))
+      },
+    })
+  }
+  gauge('waiting', ({ waiting }) => waiting)
+  gauge('held', ({ held }) => held.size)
+  gauge('oldest', oldestOf)
+}
+
+const countersOf = (checked: Checked) => {
+  const counter = (metric: Metric, labels: readonly string[] = []) => new Counter(setUp(checked, metric, labels))
+  return {
+    lost: counter('lost', ['kind', ...checked.labels]),
+    renewals: counter('renewals', ['outcome']),
+    decisions: counter('decisions', ['outcome']),
+    reconnects: counter('reconnects'),
+    deadlocks: counter('deadlocks'),
+  }
+}
+
+const histogramsOf = (checked: Checked) => {
+  const { labels, bounds } = checked
+  return {
+    waits: new Histogram({ ...setUp(checked, 'wait', ['kind', ...labels, 'outcome', 'local']), buckets: bounds.wait }),
+    holds: new Histogram({ ...setUp(checked, 'hold', ['kind', ...labels, 'outcome']), buckets: bounds.hold }),
+  }
+}
+
+type Counters = ReturnType<typeof countersOf>
+type Histograms = ReturnType<typeof histogramsOf>
+
+const instrumentsOf = (
+  { lost, renewals, decisions, reconnects, deadlocks }: Counters,
+  { waits, holds }: Histograms,
+): Instruments => ({
+  begin(labels: Labels) {
+    lost.inc({ ...labels }, 0)
+    waits.zero({ ...labels, outcome: 'granted', local: 'false' })
+    holds.zero({ ...labels, outcome: 'released' })
+  },
+  waited: (labels, length, outcome, local) => waits.observe({ ...labels, outcome, local: String(local) }, length),
+  held: (labels, length, outcome) => holds.observe({ ...labels, outcome }, length),
+  lost: (labels) => lost.inc({ ...labels }),
+  renewed: (outcome) => renewals.inc({ outcome }),
+  decided: (outcome) => decisions.inc({ outcome }),
+  reconnected: () => reconnects.inc(),
+  deadlocked: () => deadlocks.inc(),
+})
+
+/**
+ * Registers the metrics of all clients in this process with prom-client, and counts from now on. Returns a function that stops that, and removes
+ * the metrics from the registry. Call it before you connect.
+ */
+export const instrument = (options?: PrometheusOptions): Stop => {
+  const checked = check(options)
+  const counters = countersOf(checked)
+  const histograms = histogramsOf(checked)
+  const measurements = new Measurements(instrumentsOf(counters, histograms), checked.names, checked.kinds)
+  addGauges(checked, measurements.series)
+  for (const outcome of RENEWALS) counters.renewals.inc({ outcome }, 0)
+  for (const outcome of DECISIONS) counters.decisions.inc({ outcome }, 0)
+  return stopOf(measurements.stop, () => {
+    for (const name of Object.values(NAMES)) checked.register.removeSingleMetric(name)
+  })
+}
