@@ -280,9 +280,7 @@ void describe('a real Prometheus that scrapes the example of observability', () 
     await until(async () => (await firing()).includes('HoldfastLockHeldTooLong'))
     await redis!.del('shop:report')
     assert.equal(await report, 503, 'the report went on without its lock')
-    const all = [...(await read('examples/observability/alerts.yml')).matchAll(/- alert: (\w+)/g)].map(
-      ([, name]) => name,
-    )
+    const all = alertsIn(await read('examples/observability/alerts.yml'))
     const late = 'HoldfastWaitsTooLong'
     await until(async () => {
       const names = await firing()
