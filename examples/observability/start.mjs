@@ -26,7 +26,7 @@ const read = (file) => readFile(new URL(file, import.meta.url), 'utf8')
 /** What was started, in this order. @type {(() => Promise<unknown>)[]} */
 const started = []
 const end = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => end.abort())
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end.abort())
 
 /** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
 const run = (program, args, env) => {
@@ -36,7 +36,7 @@ const run = (program, args, env) => {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })
-  const ended = once(child, 'exit').catch(({ message }) => Promise.reject(new Error(`${program}: ${message}`)))
+  const ended = once(child, 'exit')
   const failed = ended.then(() => Promise.reject(new Error(`${program} ended with ${child.exitCode}`)))
   failed.catch(() => undefined)
   started.push(async () => {
@@ -90,6 +90,9 @@ const show = async (prometheus) => {
   console.table(rows.flat())
 }
 
+/** @param {NodeJS.ErrnoException} error */
+const problemOf = ({ code, path, message }) => (code === 'ENOENT' && path ? `${path} is not on the PATH` : message)
+
 const main = async () => {
   const { app, prometheus } = await start()
   const loaded = load(app, end.signal)
@@ -111,7 +114,7 @@ try {
   await main()
 } catch (error) {
   if (!end.signal.aborted) {
-    console.error(error instanceof Error ? error.message : error)
+    console.error(problemOf(/** @type {NodeJS.ErrnoException} */ (error)))
     process.exitCode = 1
   }
 } finally {

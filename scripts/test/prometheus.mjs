@@ -1,7 +1,7 @@
 // @ts-check
 import { ensure, onPath } from './packages.mjs'
 
-/** Debian starts Prometheus when it installs it; another one, which ran before, stays. */
+/** Debian may start Prometheus when it installs it. The tests start their own. */
 const DEBIAN = `apt-get update -qq && apt-get install -y -qq --no-install-recommends prometheus && { service prometheus stop || true; }`
 
 /** Makes sure that the example of observability finds Prometheus and promtool, if this machine may be changed. */
