@@ -30,6 +30,7 @@ export class ClientLog {
   /** Whether the log says that the client is connected. */
   #up = false
   #away = false
+  #awaySince = Infinity
   #warnings = 0
   #listeners: { readonly [E in keyof ClientEvents]: (what: ClientEvents[E][0]) => void } = {
     lost: ({ name, error }) => this.#tell('warn', 'a hold was lost', { lock: plainText(name), reason: textOf(error) }),
@@ -88,24 +89,33 @@ export class ClientLog {
   }
 
   #healthIs({ state, since, latency }: Health): void {
-    const silent = Math.round(this.#clock.now() - since)
     if (state === 'up') this.#isUp(latency)
-    else if (silent >= LOOK && !this.#away) {
-      this.#away = true
-      this.#tell('warn', 'the server is away', { ms: silent })
-    }
+    else this.#isAway(since)
+  }
+
+  /** The health of a silent server only knows since when it has not answered the last command. */
+  #isAway(since: number): void {
+    this.#awaySince = Math.min(this.#awaySince, since)
+    const ms = Math.round(this.#clock.now() - this.#awaySince)
+    if (ms < LOOK || this.#away) return
+    this.#away = true
+    this.#tell('warn', 'the server is away', { ms })
   }
 
   #isUp(latency: number | undefined): void {
     if (!this.#up) this.#tell('info', 'connected', { ms: latency === undefined ? undefined : Math.round(latency) })
     else if (this.#away) this.#back()
-    this.#up = true
-    this.#away = false
+    this.#knownUp()
   }
 
   #back(): void {
+    this.#knownUp()
+    this.#tell('info', 'the server is back', {})
+  }
+
+  #knownUp(): void {
     this.#up = true
     this.#away = false
-    this.#tell('info', 'the server is back', {})
+    this.#awaySince = Infinity
   }
 }

@@ -6,8 +6,11 @@ import { rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
+import { log } from 'holdfast/logger'
 import { shutdownOn } from 'holdfast/node'
 import { runCoordinator } from 'holdfast/node-cron'
+import { instrument as forOtel } from 'holdfast/otel'
+import { instrument as forPrometheus } from 'holdfast/prometheus'
 import { schedule } from 'holdfast/schedule'
 import ts from 'typescript'
 import { LOCKS } from '../support/surface.js'
@@ -103,6 +106,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   ),
   'holdfast/node, shutdownOn': (client, options) => shutdownOn(client, ['SIGTERM'], options),
   'holdfast/node-cron, runCoordinator': (client, options: object) => runCoordinator(client, options),
+  'holdfast/logger, log': (client, options) => log(client, console, options),
+  'holdfast/otel, instrument': (_client, options) => forOtel(options),
+  'holdfast/prometheus, instrument': (_client, options) => forPrometheus(options),
+  'holdfast/prometheus, the buckets': (_client, options) => forPrometheus({ buckets: options }),
   'holdfast/schedule, schedule': (client, options: object) =>
     schedule(client, 'x', { cron: '0 2 * * *', ...options }, work),
 }

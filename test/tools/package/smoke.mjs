@@ -4,6 +4,7 @@ import { rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
+import { log } from 'holdfast/logger'
 import { runCoordinator } from 'holdfast/node-cron'
 import { schedule } from 'holdfast/schedule'
 import { virtualClock } from 'holdfast/testing'
@@ -28,7 +29,14 @@ await assert.rejects(
   schedule(client, 'smoke', { cron: '* * * * *' }, () => 1),
   /npm install croner/,
 )
+// Nor are the packages of telemetry: only their own entries need them.
+for (const entry of ['otel', 'prometheus'])
+  await assert.rejects(import(`holdfast/${entry}`), { code: 'ERR_MODULE_NOT_FOUND' })
+const lines = []
+const write = (line) => lines.push(line)
+log(client, { debug: write, info: write, warn: write, error: write })
 await client.close()
+assert.ok(lines.includes('holdfast: closed'))
 
 const clock = virtualClock(1)
 const virtual = await connect({ url: 'memory:', clock })
