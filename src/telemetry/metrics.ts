@@ -1,6 +1,13 @@
 /** The outcomes by which the counters without a kind begin. */
 export const RENEWALS = ['ok', 'failed'] as const
 export const DECISIONS = ['allowed', 'refused'] as const
+/** How calls and holds may end; the most frequent end comes first. */
+export const CALL_ENDS = [
+  { outcome: 'granted', local: 'false' },
+  { outcome: 'granted', local: 'true' },
+  ...['timeout', 'aborted', 'refused', 'error'].map((outcome) => ({ outcome, local: 'false' })),
+] as const
+export const HOLD_ENDS = ['released', 'lost', 'forced', 'detached'] as const
 
 /** What each metric says. */
 export const HELP = {

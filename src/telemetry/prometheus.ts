@@ -3,7 +3,7 @@ import { checkMethods, checkOptions } from '../check-options.js'
 import { type Stop, stopOf } from './events.js'
 import { checkKinds } from './kinds.js'
 import { type Instruments, Measurements } from './measure.js'
-import { type Buckets, DECISIONS, HELP, RENEWALS, bucketsOf } from './metrics.js'
+import { type Buckets, CALL_ENDS, DECISIONS, HELP, HOLD_ENDS, RENEWALS, bucketsOf } from './metrics.js'
 import { type Labels, type NameMapper, Names, type Series, oldestOf } from './series.js'
 
 export type { Stop } from './events.js'
@@ -107,8 +107,10 @@ const instrumentsOf = (
 ): Instruments => ({
   begin(labels: Labels) {
     lost.inc({ ...labels }, 0)
-    waits.zero({ ...labels, outcome: 'granted', local: 'false' })
-    holds.zero({ ...labels, outcome: 'released' })
+    // A series that appears with its first event has no increase then. With names, there would be too many of them.
+    const most = labels.name === undefined ? Infinity : 1
+    for (const end of CALL_ENDS.slice(0, most)) waits.zero({ ...labels, ...end })
+    for (const outcome of HOLD_ENDS.slice(0, most)) holds.zero({ ...labels, outcome })
   },
   waited: (labels, length, outcome, local) => waits.observe({ ...labels, outcome, local: String(local) }, length),
   held: (labels, length, outcome) => holds.observe({ ...labels, outcome }, length),
