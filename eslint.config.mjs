@@ -122,7 +122,15 @@ const typescript = {
 }
 
 export default defineConfig(
-  globalIgnores(['dist/', '.build/', '**/*.gen.*', 'bench/results/', 'bench/peers/', 'test/tools/package/']),
+  globalIgnores([
+    'dist/',
+    '.build/',
+    '**/*.gen.*',
+    'bench/results/',
+    'bench/peers/',
+    'test/tools/package/',
+    'examples/nestjs/',
+  ]),
   typescript,
   {
     files: ['src/**/*.ts'],
