@@ -39,6 +39,11 @@ const BENCH = [
 /** Whoever uses the library only: what of it they may know. */
 const USERS = [
   ['http', '^src/http/', String.raw`^src/(http/|api/|base/clock\.ts|[^/]+\.ts$)`],
+  [
+    'nest',
+    '^src/nest/',
+    String.raw`^src/(nest/|schedule/cron\.ts|api/|base/clock\.ts|config/client-options\.ts|[^/]+\.ts$)`,
+  ],
   ['schedule', '^src/schedule/', String.raw`^src/(schedule/|api/|base/clock\.ts|[^/]+\.ts$)`],
   ['telemetry', '^src/telemetry/', String.raw`^src/(telemetry/|api/|base/clock\.ts|[^/]+\.ts$)`],
   [

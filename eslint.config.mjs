@@ -124,7 +124,15 @@ const typescript = {
 }
 
 export default defineConfig(
-  globalIgnores(['dist/', '.build/', '**/*.gen.*', 'bench/results/', 'bench/peers/', 'test/tools/package/']),
+  globalIgnores([
+    'dist/',
+    '.build/',
+    '**/*.gen.*',
+    'bench/results/',
+    'bench/peers/',
+    'test/tools/package/',
+    'examples/nestjs/',
+  ]),
   typescript,
   {
     files: ['src/**/*.ts'],

@@ -41,6 +41,14 @@ const FRAMEWORKS = {
   '@types/express4': 'npm:@types/express@4.17.25',
   fastify: DEVELOPMENT['fastify'],
   hono: DEVELOPMENT['hono'],
+  '@fastify/rate-limit': DEVELOPMENT['@fastify/rate-limit'],
+  '@nestjs/common': DEVELOPMENT['@nestjs/common'],
+  '@nestjs/core': DEVELOPMENT['@nestjs/core'],
+  '@nestjs/throttler': DEVELOPMENT['@nestjs/throttler'],
+  'express-rate-limit': DEVELOPMENT['express-rate-limit'],
+  'hono-rate-limiter': DEVELOPMENT['hono-rate-limiter'],
+  'reflect-metadata': DEVELOPMENT['reflect-metadata'],
+  rxjs: DEVELOPMENT['rxjs'],
   'node-cron': DEVELOPMENT['node-cron'],
   'node-cron44': DEVELOPMENT['node-cron44'],
 }
@@ -188,14 +196,18 @@ class Tarball {
     installTools()
     cpSync(join(root, 'test/tools/package/http-consumer.ts'), join(this.consumer, 'http-consumer.ts'))
     const modules = join(this.consumer, 'node_modules')
-    mkdirSync(join(modules, '@types'), { recursive: true })
+    for (const scope of ['@types', '@nestjs', '@fastify']) mkdirSync(join(modules, scope), { recursive: true })
     for (const name of Object.keys(FRAMEWORKS)) {
       rmSync(join(modules, name), { force: true })
       symlinkSync(join(TOOLS, 'node_modules', name), join(modules, name))
     }
     const options = { ...RESOLUTIONS[0], ...PLATFORMS[0], lib: ['ES2022', 'DOM'], esModuleInterop: true }
-    const problem = compileWith(compiler, this.consumer, 'http-consumer.ts', options)
-    if (problem !== '') throw new Error(problem)
+    cpSync(join(root, 'test/tools/package/nest-consumer.ts'), join(this.consumer, 'nest-consumer.ts'))
+    const found = [
+      compileWith(compiler, this.consumer, 'http-consumer.ts', options),
+      compileWith(compiler, this.consumer, 'nest-consumer.ts', { ...options, experimentalDecorators: true }),
+    ].filter(Boolean)
+    if (found.length > 0) throw new Error(found.join('\n'))
   }
 }
 

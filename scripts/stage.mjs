@@ -13,6 +13,12 @@ export const STAGED = join(root, 'node_modules/.cache/holdfast/package')
 /** Started by its name, as a process of its own. */
 const PROGRAMS = ['dist/cli/demo/doomed.js', 'dist/cli/run/guardian.js']
 
+/** Entries that import a framework: in CommonJS, each is a file of its own, since what all share must load without one. */
+const WITH_FRAMEWORK = ['./dist/nest/index.js']
+
+/** @param {string[]} entries */
+const shared = (entries) => entries.filter((entry) => !WITH_FRAMEWORK.includes(entry))
+
 /** Pages for people who have the repository at hand: what they prove can be run there only. */
 const REPOSITORY_ONLY = ['benchmarks', 'benchmarks.md', 'conformance.md', 'contributing', 'how-it-works'].map((path) =>
   join(root, 'docs', path),
@@ -93,6 +99,22 @@ const writeDeclarations = (folder, entries) => {
   }
 }
 
+/** `connect` is that of the package itself, so that there is one. @type {import('esbuild').Plugin} */
+const OWN_CONNECT = {
+  name: 'own-connect',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /\/connect\.js$/ }, () => ({ path: '../index.cjs', external: true }))
+  },
+}
+
+/** @param {string} folder @param {string} entry */
+const bundleAlone = async (folder, entry) => {
+  const { build } = await import('esbuild')
+  const outfile = join(folder, entry.replace(/js$/, 'cjs'))
+  const own = { entryPoints: [entry], outfile, plugins: [OWN_CONNECT], supported: { 'dynamic-import': false } }
+  await build({ absWorkingDir: root, ...COMMON, ...COMPACT, format: 'cjs', ...own })
+}
+
 /** @param {string} folder @param {string[]} entries @param {string[]} programs */
 const bundleModules = async (folder, entries, programs) => {
   // Whoever runs the scripts of a new clone reads this module before the packages are there.
@@ -113,7 +135,9 @@ const bundleModules = async (folder, entries, programs) => {
     absWorkingDir: root,
     ...COMMON,
     stdin: {
-      contents: entries.map((entry, i) => `export * as entry${i} from ${JSON.stringify(entry)}`).join('\n'),
+      contents: shared(entries)
+        .map((entry, i) => `export * as entry${i} from ${JSON.stringify(entry)}`)
+        .join('\n'),
       resolveDir: root,
     },
     outfile: all,
@@ -131,7 +155,7 @@ const bundleModules = async (folder, entries, programs) => {
 
 /** What `require` loads: each entry is a part of the one file. @param {string} folder @param {string[]} entries */
 const writeEntries = async (folder, entries) => {
-  for (const [i, entry] of entries.entries()) {
+  for (const [i, entry] of shared(entries).entries()) {
     const all = posix.relative(posix.dirname(posix.normalize(entry)), 'dist/shared/all.cjs')
     const names = Object.keys(await import(join(root, entry)))
     // Named one by one, for `import { connect }` of a CommonJS module to find them.
@@ -152,6 +176,7 @@ export const stage = async (folder) => {
   writeDeclarations(folder, entries)
   await bundleModules(folder, entries, [...Object.values(bin), ...PROGRAMS])
   await writeEntries(folder, entries)
+  for (const entry of entries.filter((one) => WITH_FRAMEWORK.includes(one))) await bundleAlone(folder, entry)
 }
 
 if (isMain(import.meta.url)) await stage(STAGED)

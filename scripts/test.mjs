@@ -24,6 +24,8 @@ import { ensureNewer } from './test/servers.mjs'
 const patterns = process.argv.slice(2)
 /** Clients and runtimes of these tests alone. */
 const connections = patterns.some((pattern) => pattern.includes('connections'))
+/** Frameworks of these tests alone: the oldest and the newest that are supported. */
+const frameworks = patterns.some((pattern) => pattern.includes('frameworks'))
 const beside = patterns.some((pattern) => pattern.includes('interop'))
 
 /** @param {boolean} ok @param {string} problem */
@@ -72,6 +74,12 @@ const others = () => [
   { name: 'newer servers', run: ensureNewer },
 ]
 
+const generations = () =>
+  ['oldest', 'newest'].map((generation) => ({
+    name: `the ${generation} frameworks`,
+    run: () => orThrow(installBeside(`test/suites/frameworks/packages/${generation}`), 'npm ci failed'),
+  }))
+
 const total = await runParts([
   { name: 'packages', run: () => orThrow(install(), 'npm ci failed'), essential: true },
   { name: 'redis', run: ensureRedis },
@@ -84,6 +92,7 @@ const total = await runParts([
   { name: 'build and types', run: async () => orThrow(await build({ tests: true }), 'the build failed') },
   ...(patterns.length > 0 ? [] : checks()),
   ...(connections ? others() : []),
+  ...(frameworks ? generations() : []),
   ...(beside ? redisson() : []),
   {
     name: 'tests',

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Client } from '../api/client.js'
 import { checkAmount, checkFunction, checkLease, checkOptions, show } from '../check-options.js'
-import type { Rate, RateDecision } from '../api/rate-limiter.js'
+import type { RateDecision } from '../api/rate-limiter.js'
 import { networkOf } from './client-address.js'
 import { AwayDetector } from './away-detector.js'
 import { quoted } from '../plain-text.js'
+import { checkPolicyName, limiterName, partOf, rateOf } from './limiter-name.js'
 import { asError, given } from './user-functions.js'
 
 /** Options of `rateLimit`. */
@@ -32,9 +32,6 @@ export interface Verdict {
   readonly refusal: { readonly status: 429 | 503; readonly text: string } | undefined
 }
 
-/** How long an unused limiter is kept at least, ms: one that is soon used again need not be set again. */
-const KEPT = 60_000
-
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
 /** The options that exist. A misspelt one must not be ignored: `whenaway: 'closed'` would let every request through. */
@@ -46,37 +43,12 @@ const check = <R>(options: RateLimitOptions<R>): RateLimitOptions<R> => {
   checkFunction((client as Partial<Client> | undefined)?.rateLimiter, 'client.rateLimiter')
   checkAmount(permits, 'permits', 1)
   checkLease(interval, 'interval')
-  if (name !== undefined && !/^[\w.-]+$/.test(name))
-    throw new TypeError(`name may contain only letters, digits, '-', '_' and '.', not ${show(name)}`)
+  if (name !== undefined) checkPolicyName(name)
   if (key !== undefined) checkFunction(key, 'key')
   if (!([undefined, 'open', 'closed'] as unknown[]).includes(whenAway))
     throw new TypeError(`whenAway must be 'open' or 'closed', not ${show(whenAway)}`)
   if (timeout !== undefined) checkLease(timeout, 'timeout')
   return read
-}
-
-/** Braces choose the node of a name in a cluster. The sender of a request must not choose that. */
-const BRACES = /[{}%]/g
-
-/**
- * Where `mapName` adds braces, the keys beside a limiter's are its own and `:value` or `:permits`. A sender's key that could end like one of them ends with
- * a mark, which none of them has, so that no sender chooses a key of another's limiter. What has no colon, and an address, cannot end like that.
- */
-const HARMLESS = /^(?:[^:]*|[\da-f:./]*)$/i
-const MARK = '~'
-
-/** The sender of a request must not choose how much the server keeps of it. */
-const LONGEST_KEY = 100
-const SHOWN = 60
-
-/**
- * A key as part of a name. A long key becomes its beginning and a hash. That is longer than any key that is kept as it is, so no key can be confused with another.
- */
-const partOf = (key: string): string => {
-  const part = key.replace(BRACES, encodeURIComponent)
-  if (part.length <= LONGEST_KEY) return HARMLESS.test(part) ? part : `${part}${MARK}`
-  const shown = part.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '')
-  return `${shown}~${createHash('sha256').update(part).digest('hex')}`
 }
 
 /** In seconds: nobody knows when the server will be back. */
@@ -104,7 +76,7 @@ export const judge = <R>(
   const options = check(wanted)
   const { client, permits, interval, name = 'default', whenAway = 'open', timeout = 1000 } = options
   const { key = (request: R) => networkOf(addressOf(request)) } = options
-  const rate: Rate = { permits, interval, keepAlive: Math.max(interval, KEPT) }
+  const rate = rateOf(permits, interval)
   const policy = { 'RateLimit-Policy': `"${name}";q=${permits};w=${seconds(interval)}` }
   const unasked: Verdict =
     whenAway === 'open'
@@ -114,8 +86,7 @@ export const judge = <R>(
 
   const ask = (whose: string): Promise<RateDecision | undefined> =>
     guard.ask(async (signal) =>
-      // A different rate is a different limiter: processes that run with the old settings keep to them.
-      client.rateLimiter(`${name}:${permits}/${interval}:${whose}`).tryAcquire({ rate, late: 'counts', signal }),
+      client.rateLimiter(limiterName(name, rate, whose)).tryAcquire({ rate, late: 'counts', signal }),
     )
   const from = async <T>(who: string, promise: Promise<T>): Promise<T> => {
     try {

@@ -1,5 +1,7 @@
 // Compiled against the packed tarball and the frameworks' own types; never run.
+import limitFastify from '@fastify/rate-limit'
 import express from 'express'
+import { rateLimit as limitExpress } from 'express-rate-limit'
 import express4 from 'express4'
 import fastify, { type FastifyRequest } from 'fastify'
 import { type Context, Hono } from 'hono'
@@ -16,6 +18,8 @@ import {
 } from 'holdfast/idempotency'
 import { runCoordinator, type RunCoordinator } from 'holdfast/node-cron'
 import { schedule, type Schedule } from 'holdfast/schedule'
+import { expressRateLimitStore, fastifyRateLimitStore, honoRateLimiterStore } from 'holdfast/stores'
+import { rateLimiter as limitHono } from 'hono-rate-limiter'
 import cron, { type RunCoordinator as TheirCoordinator } from 'node-cron'
 import oldCron from 'node-cron44'
 
@@ -140,3 +144,15 @@ hono.post('/pay', honoIdempotency({ ...keys, scope: (c: Context<Env>) => c.get('
 )
 hono.use(honoIdempotency({ ...keys, scope: (c) => c.req.header('x-user') ?? 'nobody' }))
 new Hono().use(honoIdempotency({ ...keys, scope: (c: Context) => c.req.path }))
+
+app.use(limitExpress({ limit: 100, windowMs: 60_000, store: expressRateLimitStore({ client }) }))
+app.use(limitExpress({ limit: () => 5, windowMs: 60_000, store: expressRateLimitStore({ client, permits: 20 }) }))
+await server.register(limitFastify, { max: 100, timeWindow: 60_000, store: fastifyRateLimitStore({ client }) })
+hono.use(
+  limitHono({
+    limit: 100,
+    windowMs: 60_000,
+    keyGenerator: (c) => c.req.header('x-api-key') ?? 'nobody',
+    store: honoRateLimiterStore({ client, name: 'api', whenAway: 'open' }),
+  }),
+)

@@ -7,6 +7,7 @@ import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfas
 import { log } from 'holdfast/logger'
 import { runCoordinator } from 'holdfast/node-cron'
 import { schedule } from 'holdfast/schedule'
+import { expressRateLimitStore, throttlerStorage } from 'holdfast/stores'
 import { virtualClock } from 'holdfast/testing'
 
 const client = await connect('memory:')
@@ -20,6 +21,7 @@ for (const rateLimit of [forExpress, forFastify, forHono])
   rateLimit({ client, permits: 1, interval: 1, key: () => 'all' })
 for (const idempotency of [expressIdempotency, fastifyIdempotency, honoIdempotency])
   idempotency({ client, scope: () => 'all' })
+for (const store of [expressRateLimitStore, throttlerStorage]) store({ client })
 // node-cron is not installed here: nothing imports it.
 const coordinator = runCoordinator(client)
 assert.equal(await coordinator.shouldRun('smoke:2026-11-27T02:00:00.000Z', 1000), true)

@@ -1,0 +1,7 @@
+export { fastifyRateLimitStore } from './fastify-store.js'
+export type { FastifyStore, FastifyStoreClass } from './fastify-store.js'
+export { expressRateLimitStore, honoRateLimiterStore } from './hit-store.js'
+export type { HitInfo, HitLimit, HitStore, HitStoreOptions } from './hit-store.js'
+export type { StoreOptions } from './store-options.js'
+export { throttlerStorage } from './throttler-storage.js'
+export type { ThrottlerLimiterStorage, ThrottlerRecord } from './throttler-storage.js'

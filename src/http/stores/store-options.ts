@@ -1,0 +1,32 @@
+import type { Client } from '../../api/client.js'
+import { checkFunction, checkLease, checkOptions, show } from '../../check-options.js'
+import { checkPolicyName } from '../limiter-name.js'
+
+/** Options of every store. */
+export interface StoreOptions {
+  /** The client whose limiters count the requests. */
+  readonly client: Pick<Client, 'rateLimiter'>
+  /** The beginning of the limiters' names: letters, digits, `-`, `_` and `.`. Give each limit its own. Default `default`. */
+  readonly name?: string | undefined
+  /**
+   * If the server cannot be asked: `reject` rejects, and the framework decides (`passOnStoreError`, `skipOnError`; without one, it answers 500). `open` lets the
+   * request through, uncounted. Default `reject`.
+   */
+  readonly whenAway?: 'open' | 'reject' | undefined
+  /** How long a request waits for the server's answer, ms. After that, the server counts as away. Default 1000. */
+  readonly timeout?: number | undefined
+}
+
+const KNOWN = ['client', 'name', 'whenAway', 'timeout']
+
+/** The options, checked. `more`: further ones that this store has. */
+export const checkStore = <O extends StoreOptions>(options: O, more: readonly string[] = []): O => {
+  const read = checkOptions(options, [...KNOWN, ...more]) as O
+  const { client, name, whenAway, timeout } = read
+  checkFunction((client as Partial<Client> | undefined)?.rateLimiter, 'client.rateLimiter')
+  if (name !== undefined) checkPolicyName(name)
+  if (!([undefined, 'open', 'reject'] as unknown[]).includes(whenAway))
+    throw new TypeError(`whenAway must be 'open' or 'reject', not ${show(whenAway)}`)
+  if (timeout !== undefined) checkLease(timeout, 'timeout')
+  return read
+}
