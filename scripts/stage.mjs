@@ -6,6 +6,7 @@
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
+import { buildBrowser } from './build-browser.mjs'
 import { isMain } from './is-main.mjs'
 
 const root = join(import.meta.dirname, '..')
@@ -39,9 +40,11 @@ const declarationsOf = (entries) => {
 /**
  * Node's own `require` takes the modules that `import` takes (`module-sync`), so that there is one copy in a process. What
  * cannot load those, as Jest, has a copy in CommonJS; and TypeScript the declarations of one.
- * @param {{ types: string, default: string }} entry
+ * @param {{ types: string, default: string, browser?: string }} entry
  */
-const bothWays = ({ types, default: module }) => ({
+const bothWays = ({ types, default: module, browser }) => ({
+  // Only for `import`: Jest takes this condition in CommonJS, too.
+  ...(browser === undefined ? {} : { browser: { import: { types, default: browser } } }),
   import: { types, default: module },
   'module-sync': module,
   require: { types: types.replace(/ts$/, 'cts'), default: module.replace(/js$/, 'cjs') },
@@ -146,6 +149,7 @@ export const stage = async (folder) => {
   put(folder, 'package.json', `${JSON.stringify(published(manifest), undefined, 2)}\n`)
   copyFiles(folder, ['README.md', ...files])
   writeDeclarations(folder, entries)
+  for (const { browser } of Object.values(exports)) if (browser !== undefined) await buildBrowser(join(folder, browser))
   await bundleModules(folder, entries, [...Object.values(bin), ...PROGRAMS])
   await writeEntries(folder, entries)
 }
