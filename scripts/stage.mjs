@@ -65,7 +65,7 @@ const put = (folder, path, text) => {
 }
 
 /** package.json as it is published. @param {any} manifest */
-const published = ({ scripts: _, devDependencies: __, ...manifest }) => {
+const published = ({ scripts: _, devDependencies: __, imports: ___, ...manifest }) => {
   const modules = Object.entries(manifest.exports).filter(([, entry]) => typeof entry === 'object')
   return {
     ...manifest,

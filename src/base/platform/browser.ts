@@ -52,6 +52,7 @@ const fromBase64 = (text: string): Uint8Array => {
 }
 
 /** A name for this page or worker, as there is no process id. */
+// eslint-disable-next-line no-restricted-globals -- not for a lock
 const id = (): string => crypto.getRandomValues(new Uint32Array(1)).join('')
 
 export const platform: Platform = {

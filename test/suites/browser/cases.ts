@@ -57,9 +57,9 @@ const clients =
     }
   }
 const one = (body: (client: Client) => Promise<void>, options?: ClientOptions) =>
-  clients(1, (client) => body(client as Client), options)
+  clients(1, (client) => body(client), options)
 const two = (body: (a: Client, b: Client) => Promise<void>, options?: ClientOptions) =>
-  clients(2, (a, b) => body(a as Client, b as Client), options)
+  clients(2, (a, b) => body(a, b), options)
 
 export const cases: Readonly<Record<string, () => Promise<void>>> = {
   'a lock is acquired and released': one(async (client) => {
@@ -140,13 +140,10 @@ export const cases: Readonly<Record<string, () => Promise<void>>> = {
   }),
   'calls beside a using are other owners': one(async (client) => {
     const lock = client.lock('a')
-    let beside: unknown
-    await lock.using(async () => {
-      await pause(1)
-    })
+    await lock.using(() => pause(1))
     const held = lock.using(() => pause(100))
     await pause(20)
-    beside = await lock.tryAcquire()
+    const beside = await lock.tryAcquire()
     await held
     same(beside, undefined)
   }),
