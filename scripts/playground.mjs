@@ -16,17 +16,16 @@ const FILES = ['index.html', 'style.css']
 const SENT = ['page.js', ...FILES]
 const TYPES = { '.html': 'text/html; charset=utf-8', '.css': 'text/css', '.js': 'text/javascript' }
 
-/** @satisfies {import('esbuild').BuildOptions} */
-const COMMON = {
+const COMMON = /** @satisfies {import('esbuild').BuildOptions} */ ({
   absWorkingDir: root,
   bundle: true,
   minify: true,
-  platform: 'browser',
+  platform: /** @type {const} */ ('browser'),
   conditions: ['browser'],
-  format: 'iife',
+  format: /** @type {const} */ ('iife'),
   target: 'es2022',
-  logLevel: 'warning',
-}
+  logLevel: /** @type {const} */ ('warning'),
+})
 
 /** The server and the processes, as one text: in them the library reaches the server over a port, and says what it does. */
 const bundleWorker = async () => {
@@ -41,17 +40,17 @@ const bundleWorker = async () => {
   return /** @type {{ text: string }} */ (outputFiles[0]).text
 }
 
-/** From dist/ of the library. */
-export const buildPlayground = async () => {
+/** From dist/ of the library. @param {string} [out] a folder, made anew */
+export const buildPlayground = async (out = PLAYGROUND) => {
   const { build } = await import('esbuild')
   const library = await bundleWorker()
-  rmSync(PLAYGROUND, { recursive: true, force: true })
-  mkdirSync(PLAYGROUND, { recursive: true })
-  for (const file of FILES) copyFileSync(join(source, file), join(PLAYGROUND, file))
+  rmSync(out, { recursive: true, force: true })
+  mkdirSync(out, { recursive: true })
+  for (const file of FILES) copyFileSync(join(source, file), join(out, file))
   await build({
     ...COMMON,
     entryPoints: [join(source, 'src/page.tsx')],
-    outfile: join(PLAYGROUND, 'page.js'),
+    outfile: join(out, 'page.js'),
     jsx: 'automatic',
     jsxImportSource: 'preact',
     plugins: [

@@ -23,12 +23,12 @@ export type Answer =
   | { readonly message: Message }
 
 /** From the page to the server. */
-export type ToServer = { readonly join: string; readonly port: MessagePort } | { readonly gone: string } | { readonly weather: Weather }
+export type ToServer =
+  { readonly join: string; readonly port: MessagePort } | { readonly gone: string } | { readonly weather: Weather }
 
 /** From the page to a process. */
 export type ToProcess =
-  | { readonly start: string; readonly port: MessagePort; readonly lease: number }
-  | { readonly pause: number }
+  { readonly start: string; readonly port: MessagePort; readonly lease: number } | { readonly pause: number }
 
 export type Step = 'wait' | 'grant' | 'end' | 'release' | 'lost' | 'say' | 'failed' | 'paused' | 'resumed'
 

@@ -10,10 +10,10 @@ const LIBRARY = new Blob([library], { type: 'text/javascript' })
 
 const LABELS: Readonly<Record<Bounded, readonly [label: string, unit: string]>> = {
   processes: ['Processes', ''],
-  delay: ['Delay of the network', ' ms'],
-  drop: ['Dropped messages', ' %'],
+  delay: ['Network delay', ' ms'],
+  drop: ['Lost messages', ' %'],
   lease: ['Lease', ' ms'],
-  pause: ['Length of a pause', ' ms'],
+  pause: ['Pause', ' ms'],
 }
 
 const weatherOf = ({ delay, drop }: State) => ({ delay, drop: drop / 100 })
@@ -28,18 +28,19 @@ const Slider = ({ id, state, change }: SliderProps): JSX.Element => {
   const [label, unit] = LABELS[id]
   const [min, max, step] = BOUNDS[id]
   return (
-    <label>
+    <div>
       <span>
-        {label} <output>{`${state[id]}${unit}`}</output>
+        <label for={id}>{label}</label>
+        <output for={id}>{`${state[id]}${unit}`}</output>
       </span>
       <input
         type="range"
-        name={id}
+        id={id}
         {...{ min, max, step }}
         value={state[id]}
         onInput={({ currentTarget }) => change({ [id]: Number(currentTarget.value) })}
       />
-    </label>
+    </div>
   )
 }
 
@@ -76,6 +77,7 @@ interface DeedsProps {
 
 const Deeds = ({ lane, pause, kill, restart }: DeedsProps): JSX.Element => (
   <div class="deed" role="group" aria-label={`Process ${lane.name}`} data-state={lane.state}>
+    <b aria-hidden="true">{lane.name}</b>
     <button disabled={!lane.alive} onClick={pause} aria-label={`Pause ${lane.name}`}>
       Pause
     </button>

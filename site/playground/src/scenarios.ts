@@ -40,7 +40,8 @@ ${loop(`  const permit = await seats.acquire()
   },
   fence: {
     title: 'Fencing token',
-    about: 'Pause the holder beyond its lease. It writes when it resumes, too late: the storage has seen a newer token.',
+    about:
+      'Pause the holder beyond its lease. It writes when it resumes, too late: the storage has seen a newer token.',
     code: loop(`  const hold = await client.fencedLock('disk').acquire()
   await sleep(1500)
   try {

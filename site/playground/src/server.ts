@@ -1,10 +1,13 @@
 import { systemClock } from '#src/base/clock.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
-import { MemoryServer } from '#src/engine/memory/server.js'
+import { openMemoryServer } from '#src/engine/memory/registry.js'
 import type { Reply } from '#src/lua/values.js'
 import type { Answer, Question, Report, ToServer, Weather } from './messages.js'
 
-const redis = new MemoryServer(systemClock)
+const redis = () => openMemoryServer('network', systemClock)
+/** It outlives its clients. */
+redis()
+
 const connections = new Map<string, Connection>()
 let weather: Weather = { delay: 0, drop: 0 }
 
@@ -39,7 +42,7 @@ class Wire {
 class Connection {
   readonly #process: string
   readonly #port: MessagePort
-  readonly #driver = new MemoryDriver(redis, 'network')
+  readonly #driver = new MemoryDriver(redis(), 'network')
   readonly #there = new Wire()
   readonly #back = new Wire()
 
@@ -52,7 +55,15 @@ class Connection {
       message: (message) => {
         if (Math.random() >= weather.drop) this.#send({ message })
       },
-      ...{ up: nothing, down: nothing, moved: nothing, outOfStep: nothing, gap: nothing, unheard: nothing, error: nothing },
+      ...{
+        up: nothing,
+        down: nothing,
+        moved: nothing,
+        outOfStep: nothing,
+        gap: nothing,
+        unheard: nothing,
+        error: nothing,
+      },
     })
   }
 

@@ -77,8 +77,7 @@ export const toHash = (state: State): string => {
   return `#${text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`
 }
 
-export const codeFor = ({ scenario, code }: State, process: number): string =>
-  code[process] ?? scenarios[scenario].code
+export const codeFor = ({ scenario, code }: State, process: number): string => code[process] ?? scenarios[scenario].code
 
 export const hasOwnCode = (state: State): boolean =>
   state.code.some((code) => code !== null && code !== scenarios[state.scenario].code)
