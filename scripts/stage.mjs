@@ -15,9 +15,14 @@ export const STAGED = join(root, 'node_modules/.cache/holdfast/package')
 const PROGRAMS = ['dist/cli/demo/doomed.js', 'dist/cli/run/guardian.js']
 
 /** Pages for people who have the repository at hand: what they prove can be run there only. */
-const REPOSITORY_ONLY = ['benchmarks', 'benchmarks.md', 'conformance.md', 'contributing', 'how-it-works'].map((path) =>
-  join(root, 'docs', path),
-)
+const REPOSITORY_ONLY = [
+  'benchmarks',
+  'benchmarks.md',
+  'conformance.md',
+  'contributing',
+  'how-it-works',
+  'playground.md',
+].map((path) => join(root, 'docs', path))
 
 /** What one declaration imports of others. */
 const IMPORTED = /(?<=(?:from|import)\s*\(?\s*['"])\.{1,2}\/[^'"]+\.js(?=['"])/g

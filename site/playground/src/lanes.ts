@@ -47,7 +47,7 @@ const edges = (lanes: readonly Lane[], which: (span: Span) => number | undefined
   )
 
 const drawHandOvers = (picture: Picture, lanes: readonly Lane[]): void => {
-  const ends = edges(lanes, ({ to }) => to)
+  const ends = edges(lanes, ({ to, handedOn }) => (handedOn === true ? to : undefined))
   const { context, colour } = picture
   context.strokeStyle = colour('text')
   context.globalAlpha = 0.6

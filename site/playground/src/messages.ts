@@ -37,6 +37,8 @@ export interface Report {
   readonly step: Step | 'written' | 'refused'
   readonly id?: number | undefined
   readonly hold?: number | undefined
+  /** `release`: why the hold ended. */
+  readonly outcome?: string | undefined
   readonly text?: string | undefined
   readonly process?: string | undefined
 }

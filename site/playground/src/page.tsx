@@ -2,6 +2,7 @@ import { render, type JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import library from 'library'
 import { draw, heightOf } from './lanes.js'
+import { Log } from './log.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 import { type Bounded, BOUNDS, codeFor, fromHash, hasOwnCode, NAMES, type State, toHash } from './state.js'
 import { type Lane, World } from './world.js'
@@ -106,18 +107,6 @@ const Key = (): JSX.Element => (
       <li key={name}>
         <i class={name} />
         {text}
-      </li>
-    ))}
-  </ul>
-)
-
-const Log = ({ world }: { readonly world: World | undefined }): JSX.Element => (
-  <ul class="log" tabIndex={0} aria-label="What happened, newest first">
-    {world?.log.map(({ at, process, text, bad }) => (
-      <li key={`${at} ${process} ${text}`} class={bad ? 'bad' : ''}>
-        <span>{(at / 1000).toFixed(2)} s</span>
-        <b>{process}</b>
-        <span>{text}</span>
       </li>
     ))}
   </ul>

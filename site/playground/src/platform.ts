@@ -17,4 +17,4 @@ const channelOf = (name: string): Channel =>
     publish: (message: unknown) => listeners.get(name)?.(message),
   }) as Channel
 
-export const platform: Platform = { ...browser, channel: (name) => channelOf(String(name)) }
+export const platform: Platform = { ...browser, channel: (name) => channelOf(name) }

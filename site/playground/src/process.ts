@@ -8,8 +8,8 @@ const report = (about: Report): void => postMessage(about)
 
 for (const step of ['wait', 'grant', 'end', 'release', 'lost'] as const)
   hear(`holdfast:${step}`, (message) => {
-    const { id, hold } = message as DiagnosticMessage
-    report({ step, id, hold })
+    const { id, hold, outcome } = message as DiagnosticMessage
+    report({ step, id, hold, outcome })
   })
 
 /** What the code of a process sees, beside `client`. */
@@ -18,7 +18,7 @@ const tools = (driver: ReturnType<typeof join>, me: string) => ({
   sleep: (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms)),
   say: (text: unknown): void => report({ step: 'say', text: String(text).slice(0, 200) }),
   /** Writes to a storage that refuses a token older than the newest that it has seen. */
-  write: (token: bigint, text: unknown) => driver.ask({ write: String(text), token: BigInt(token) }),
+  write: (token: bigint | number, text: unknown) => driver.ask({ write: String(text), token: BigInt(token) }),
 })
 
 const start = async (me: string, port: MessagePort, lease: number): Promise<void> => {

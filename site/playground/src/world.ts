@@ -5,6 +5,8 @@ export interface Span {
   readonly what: 'waiting' | 'holding' | 'paused' | 'dead'
   readonly from: number
   to: number | undefined
+  /** The process released the lock, so another may have it from here. */
+  handedOn?: boolean
 }
 
 export interface Line {
@@ -33,13 +35,14 @@ export class Lane {
     return this.spans.findLast(({ to }) => to === undefined)?.what ?? 'idle'
   }
 
-  hear({ step, id = 0, hold = 0 }: Report, now: number): void {
+  hear({ step, id = 0, hold = 0, outcome }: Report, now: number): void {
     if (step === 'wait') this.#waits.add(id)
     if (step === 'grant' || step === 'end') this.#waits.delete(id)
     if (step === 'grant') this.#holds.add(hold)
     if (step === 'release' || step === 'lost') this.#holds.delete(hold)
     this.#set('waiting', this.#waits.size > 0, now)
-    this.#set('holding', this.#holds.size > 0, now)
+    const held = this.#set('holding', this.#holds.size > 0, now)
+    if (held !== undefined) held.handedOn = outcome === 'released'
     if (step === 'resumed') this.#set('paused', false, now)
   }
 
@@ -53,11 +56,14 @@ export class Lane {
     this.#set('dead', true, now)
   }
 
-  #set(what: Span['what'], is: boolean, now: number): void {
+  /** Returns the span that ends. */
+  #set(what: Span['what'], is: boolean, now: number): Span | undefined {
     const open = this.spans.find((span) => span.what === what && span.to === undefined)
     if (is && open === undefined) this.spans.push({ what, from: now, to: undefined })
-    if (!is && open !== undefined) open.to = now
     if (this.spans.length > 400) this.spans.splice(0, 100)
+    if (is || open === undefined) return undefined
+    open.to = now
+    return open
   }
 }
 
@@ -142,7 +148,8 @@ export class World {
     this.#note(lane.name, report)
   }
 
-  #note(process: string, { step, text }: Report): void {
+  #note(process: string, { step, text, outcome }: Report): void {
+    if (step === 'release' && outcome !== 'released') return
     const said = text ?? SAID[step]
     if (said === undefined) return
     const full = step === 'written' || step === 'refused' ? `${step}: ${said}` : said

@@ -27,9 +27,9 @@ const hashOf = (state: object): string => `#${Buffer.from(JSON.stringify(state))
 
 /** What happened, oldest first. */
 const logOf = async (page: Page): Promise<Said[]> => {
-  const lines = (await page.evaluate(
+  const lines = await page.evaluate<[string, string, string][]>(
     `[...document.querySelectorAll('.log li')].map((line) => [...line.children].map((part) => part.textContent))`,
-  )) as [string, string, string][]
+  )
   return lines.map(([at, process, text]) => ({ at: parseFloat(at), process, text })).reverse()
 }
 
@@ -151,11 +151,11 @@ void describe('the playground', { concurrency: 3, skip: typeof open === 'string'
   )
 
   void it(
-    'draws in a small part of each frame, with four processes',
+    'is smooth with four processes',
     on({ scenario: 'lock' }, async (page) => {
       await run(page)
       await until(async () => new Set(await acquirersOf(page)).size >= 2, PATIENCE)
-      const frames = (await page.evaluate(`new Promise((done) => {
+      const frames = await page.evaluate<number[]>(`new Promise((done) => {
         const frames = []
         const look = (before) => requestAnimationFrame((now) => {
           frames.push(now - before)
@@ -163,7 +163,7 @@ void describe('the playground', { concurrency: 3, skip: typeof open === 'string'
           else done(frames.sort((one, other) => one - other))
         })
         requestAnimationFrame(look)
-      })`)) as number[]
+      })`)
       // Of all, the middle: other tests use the same processors.
       assert.ok((frames[30] ?? Infinity) < 50, frames.map(Math.round).join())
     }),
@@ -245,7 +245,7 @@ void describe('the playground', { concurrency: 3, skip: typeof open === 'string'
           const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
           const check = async (): Promise<void> => {
             await page.evaluate(axe)
-            const found = (await page.evaluate('axe.run().then(({ violations }) => violations)')) as Violation[]
+            const found = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)')
             const grave = found.filter(({ impact }) => impact === 'serious' || impact === 'critical')
             assert.deepEqual(
               grave.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`),
