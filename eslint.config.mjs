@@ -80,10 +80,13 @@ const NODE_GLOBALS = [
 const IGNORED = { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }
 
 const typescript = {
-  files: ['**/*.ts'],
+  files: ['**/*.ts', '**/*.tsx'],
   extends: [eslint.configs.recommended, tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
   languageOptions: {
-    parserOptions: { project: ['tsconfig.json', 'tsconfig.test.json'], tsconfigRootDir: import.meta.dirname },
+    parserOptions: {
+      project: ['tsconfig.json', 'tsconfig.test.json', 'site/playground/tsconfig.json'],
+      tsconfigRootDir: import.meta.dirname,
+    },
   },
   rules: {
     '@typescript-eslint/consistent-type-imports': 'error',

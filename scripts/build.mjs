@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * src/ → dist/ and man/, with packages that are missing installed before. With --tests also test/, bench/ and examples/ → .build/.
+ * src/ → dist/ and man/, with dist/browser.js, with packages that are missing installed before. With --tests also test/, bench/ and examples/ → .build/.
  * Each step runs whatever became of the one before, so that all mistakes are seen at once.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { buildBrowser } from './build-browser.mjs'
 import { buildLua } from './build-lua.mjs'
 import { buildMan } from './build-man.mjs'
 import { install } from './install.mjs'
@@ -55,6 +56,7 @@ export const build = async ({ tests = false } = {}) => {
     () => removeStale(join(root, 'dist'), join(root, 'src')),
     () => compile('tsconfig.json'),
     copyMemoryVm,
+    () => buildBrowser(join(root, 'dist/browser.js')),
     () => chmodSync(join(root, 'dist/cli/main.js'), 0o755),
     () => buildMan(root),
     ...(tests ? [() => removeStale(join(root, '.build'), root), () => compile('tsconfig.test.json')] : []),

@@ -6,6 +6,7 @@
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
+import { buildBrowser } from './build-browser.mjs'
 import { isMain } from './is-main.mjs'
 
 const root = join(import.meta.dirname, '..')
@@ -20,9 +21,14 @@ const WITH_FRAMEWORK = ['./dist/nest/index.js']
 const shared = (entries) => entries.filter((entry) => !WITH_FRAMEWORK.includes(entry))
 
 /** Pages for people who have the repository at hand: what they prove can be run there only. */
-const REPOSITORY_ONLY = ['benchmarks', 'benchmarks.md', 'conformance.md', 'contributing', 'how-it-works'].map((path) =>
-  join(root, 'docs', path),
-)
+const REPOSITORY_ONLY = [
+  'benchmarks',
+  'benchmarks.md',
+  'conformance.md',
+  'contributing',
+  'how-it-works',
+  'playground.md',
+].map((path) => join(root, 'docs', path))
 
 /** What one declaration imports of others. */
 const IMPORTED = /(?<=(?:from|import)\s*\(?\s*['"])\.{1,2}\/[^'"]+\.js(?=['"])/g
@@ -45,9 +51,11 @@ const declarationsOf = (entries) => {
 /**
  * Node's own `require` takes the modules that `import` takes (`module-sync`), so that there is one copy in a process. What
  * cannot load those, as Jest, has a copy in CommonJS; and TypeScript the declarations of one.
- * @param {{ types: string, default: string }} entry
+ * @param {{ types: string, default: string, browser?: string }} entry
  */
-const bothWays = ({ types, default: module }) => ({
+const bothWays = ({ types, default: module, browser }) => ({
+  // Only for `import`: Jest takes this condition in CommonJS, too.
+  ...(browser === undefined ? {} : { browser: { import: { types, default: browser } } }),
   import: { types, default: module },
   'module-sync': module,
   require: { types: types.replace(/ts$/, 'cts'), default: module.replace(/js$/, 'cjs') },
@@ -70,7 +78,7 @@ const put = (folder, path, text) => {
 }
 
 /** package.json as it is published. @param {any} manifest */
-const published = ({ scripts: _, devDependencies: __, ...manifest }) => {
+const published = ({ scripts: _, devDependencies: __, imports: ___, ...manifest }) => {
   const modules = Object.entries(manifest.exports).filter(([, entry]) => typeof entry === 'object')
   return {
     ...manifest,
@@ -174,6 +182,7 @@ export const stage = async (folder) => {
   put(folder, 'package.json', `${JSON.stringify(published(manifest), undefined, 2)}\n`)
   copyFiles(folder, ['README.md', ...files])
   writeDeclarations(folder, entries)
+  for (const { browser } of Object.values(exports)) if (browser !== undefined) await buildBrowser(join(folder, browser))
   await bundleModules(folder, entries, [...Object.values(bin), ...PROGRAMS])
   await writeEntries(folder, entries)
   for (const entry of entries.filter((one) => WITH_FRAMEWORK.includes(one))) await bundleAlone(folder, entry)

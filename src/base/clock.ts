@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { platform } from '#platform'
 import { outside } from './scope.js'
 
 /**
@@ -48,7 +47,7 @@ class SystemTimer implements Timer {
           ? setTimeout(() => (this.#handle = arm(due - performance.now())), LONGEST_TIMER)
           : setTimeout(callback, left),
       )
-      if (background) handle.unref()
+      if (background) platform.unref(handle)
       return handle
     }
     this.#handle = arm(ms)
@@ -62,29 +61,16 @@ class SystemTimer implements Timer {
 /** ms. Random bytes within this time use the same mixed-in key. */
 const STIRRED_FOR = 20
 
-let key = new Uint8Array(32)
+let key: Uint8Array = new Uint8Array(32)
 let stirredAt = -Infinity
-
-const fromKernel = (): Uint8Array => {
-  const bytes = new Uint8Array(32)
-  try {
-    const file = openSync('/dev/urandom', 'r')
-    readSync(file, bytes)
-    closeSync(file)
-  } catch {
-    // On a platform without it, the other sources must be enough.
-  }
-  return bytes
-}
 
 /**
  * Two processes started from one snapshot share the generator's state, and would draw the same bytes for up to an hour. So we
- * mix in what differs between them from then on: the kernel's own random bytes, and the time to the nanosecond.
+ * mix in what differs between them from then on.
  */
 const randomBytes = (count: number): Uint8Array => {
   if (Math.abs(performance.now() - stirredAt) > STIRRED_FOR) {
-    const moment = `${process.hrtime.bigint()} ${Date.now()} ${process.pid}`
-    key = createHash('sha256').update(key).update(fromKernel()).update(moment).digest()
+    key = platform.stirred(key)
     stirredAt = performance.now()
   }
   return crypto.getRandomValues(new Uint8Array(count)).map((byte, i) => byte ^ (key[i % key.length] as number))

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { platform } from '#platform'
 import type { UnitOfWork } from './owner.js'
 
 /** What a `using` must know about its hold. */
@@ -18,10 +18,10 @@ export interface Scope {
   readonly outer: Scope | undefined
 }
 
-const current = new AsyncLocalStorage<Scope>()
+const current = platform.context<Scope>()
 
 /** The scope in which the package was loaded. */
-const root = AsyncLocalStorage.snapshot()
+const root = platform.snapshot()
 
 /**
  * Runs the step outside any scope, our own or the caller's. A socket or a timer keeps the scope in which it was created for
@@ -30,10 +30,10 @@ const root = AsyncLocalStorage.snapshot()
 export const outside = <T>(step: () => T): T => root(step)
 
 /** Runs steps in the scope in which this is called, ours and the caller's. */
-export const here = (): (<T>(step: () => T) => T) => AsyncLocalStorage.snapshot()
+export const here = (): (<T>(step: () => T) => T) => platform.snapshot()
 
 /** Binds a listener to the scope in which it was registered, wherever it is called from. */
-export const inScope = <L extends (...args: never[]) => unknown>(listener: L): L => AsyncLocalStorage.bind<L>(listener)
+export const inScope = <L extends (...args: never[]) => unknown>(listener: L): L => platform.bind(listener)
 
 type Listening = Parameters<AbortSignal['addEventListener']>
 type AbortListener = Listening[1]

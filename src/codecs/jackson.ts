@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import { show } from '../check-options.js'
 import type { Codec } from '../api/codec.js'
 import { JacksonReader } from './jackson-reader.js'
@@ -69,7 +70,7 @@ const writeObject = (value: object, within: Within): string | undefined => {
   // eslint-disable-next-line no-restricted-globals -- a value of the caller's, not the time
   if (value instanceof Date) return typed('java.util.Date', String(checkDate(value.getTime())))
   // Like Java's own byte[]: nothing names its class.
-  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('base64'))
+  if (value instanceof Uint8Array) return JSON.stringify(platform.toBase64(value))
   if (Array.isArray(value)) return writeArray(value as unknown[], within)
   if (value instanceof Set) return typed('java.util.HashSet', writeItems([...(value as Set<unknown>)], within))
   if (value instanceof Map) return writeFields([...(value as Map<unknown, unknown>)], within, MAP)

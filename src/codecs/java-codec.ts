@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import { ConfigError } from '../errors.js'
 import type { Codec, CodecName } from '../api/codec.js'
 import { codecOf, encodeWith, isNamed, keepsText } from './codec-by-name.js'
@@ -27,7 +28,7 @@ export const keyEncoder =
     }
     if (keepsText(codec)) return key
     const [data, again] = [encodeWith(codec, key, 'a key'), encodeWith(codec, key, 'a key')]
-    if (Buffer.from(data as Uint8Array).equals(Buffer.from(again as Uint8Array))) return data
+    if (platform.toHex(data as Uint8Array) === platform.toHex(again as Uint8Array)) return data
     throw new ConfigError(
       `keyedLock needs a codec that always writes the same bytes for the same key: pass another codec to connect`,
     )

@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import type { Codec } from '../api/codec.js'
 import { decodeWith, encodeWith } from './codec-by-name.js'
 
@@ -12,11 +13,11 @@ export const written = (codec: Codec, value: unknown, what: string): Written => 
   if (value === undefined) return { form: 'none', data: '' }
   const data = encodeWith(codec, value, what)
   if (typeof data === 'string') return { form: 'text', data }
-  return { form: 'base64', data: Buffer.from(data).toString('base64') }
+  return { form: 'base64', data: platform.toBase64(data) }
 }
 
 export const isForm = (form: unknown): form is Written['form'] =>
   form === 'none' || form === 'text' || form === 'base64'
 
 export const readWritten = (codec: Codec, { form, data }: Written): unknown =>
-  form === 'none' ? undefined : decodeWith(codec, Buffer.from(data, form === 'text' ? 'utf8' : 'base64'))
+  form === 'none' ? undefined : decodeWith(codec, form === 'text' ? platform.toUtf8(data) : platform.fromBase64(data))

@@ -94,7 +94,7 @@ export const readSettings = async (from: From, env: Environment): Promise<Settin
   checkText(file, 'file')
   if (options.url !== undefined || options.connection !== undefined)
     throw new ConfigError('pass only one of file, url and connection')
-  const { readConfig } = await import('./file/read-file.js')
+  const { readConfig } = await import('#read-config')
   const filed = await readConfig(file, env, { ...options, nameMappers })
   return settle({ ...given(filed.options), ...given(options) }, env, filed)
 }

@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import { EngineError, withoutSecrets } from '../errors.js'
 import { quoted } from '../plain-text.js'
 import { isError } from '../thrown.js'
@@ -40,4 +41,4 @@ const kindOf = (item: unknown): string => (Array.isArray(item) ? `a list of ${it
 
 /** The reply says that the command was queued, and does not run before the EXEC of another caller. */
 export const isQueued = (reply: unknown): boolean =>
-  reply === 'QUEUED' || (reply instanceof Uint8Array && Buffer.from(reply).toString() === 'QUEUED')
+  reply === 'QUEUED' || (reply instanceof Uint8Array && platform.fromUtf8(reply) === 'QUEUED')

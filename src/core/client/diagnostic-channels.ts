@@ -1,21 +1,21 @@
-import { channel, tracingChannel } from 'node:diagnostics_channel'
+import { platform } from '#platform'
 import type { DiagnosticTrace } from '../../api/diagnostics.js'
 
-export const deadlocks = channel('holdfast:deadlock')
-export const reconnects = channel('holdfast:reconnect')
+export const deadlocks = platform.channel('holdfast:deadlock')
+export const reconnects = platform.channel('holdfast:reconnect')
 export const channels = {
-  acquire: channel('holdfast:acquire'),
-  wait: channel('holdfast:wait'),
-  grant: channel('holdfast:grant'),
-  end: channel('holdfast:end'),
-  renew: channel('holdfast:renew'),
-  uncertain: channel('holdfast:uncertain'),
-  lost: channel('holdfast:lost'),
-  release: channel('holdfast:release'),
+  acquire: platform.channel('holdfast:acquire'),
+  wait: platform.channel('holdfast:wait'),
+  grant: platform.channel('holdfast:grant'),
+  end: platform.channel('holdfast:end'),
+  renew: platform.channel('holdfast:renew'),
+  uncertain: platform.channel('holdfast:uncertain'),
+  lost: platform.channel('holdfast:lost'),
+  release: platform.channel('holdfast:release'),
 }
 export const traces = {
-  acquire: tracingChannel<object, DiagnosticTrace>('holdfast:acquire'),
-  using: tracingChannel<object, DiagnosticTrace>('holdfast:using'),
+  acquire: platform.tracingChannel<object, DiagnosticTrace>('holdfast:acquire'),
+  using: platform.tracingChannel<object, DiagnosticTrace>('holdfast:using'),
 }
 
 /** Whether somebody listens for what happens to calls and their holds. */

@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import type { Link } from '../../engine/link.js'
 import { indexKey, presenceKey, registerKey } from '../../keys.js'
 import { isRefused, isTransient } from '../server/error-kinds.js'
@@ -120,10 +121,7 @@ const note = ({ labels, unknown }: KnownLabels, client: string, result: ReadResu
 }
 
 /** The host and the process. */
-export const defaultLabel = async (): Promise<string> => {
-  const { hostname } = await import('node:os')
-  return `${hostname()}:${process.pid}`
-}
+export const defaultLabel = (): Promise<string> => platform.processLabel()
 
 /** Undefined: another program has written it. */
 const labelOf = (text: string): string | undefined => {

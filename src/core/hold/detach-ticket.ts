@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import { checkLease, checkName, checkWire, MOST_KEYS } from '../../check-options.js'
 import type { LeaseTerms } from './lease-terms.js'
 
@@ -41,9 +42,9 @@ export const FIRST_ASKED = 100
 /** Anybody may have written the text: the result is within all bounds, except that the kind and the owner are not checked. */
 export const readTicket = (text: unknown): Ticket => {
   if (typeof text !== 'string' || !text.startsWith(MARK)) throw badTicket('this is not a ticket')
-  const beginning = Buffer.from(text.slice(MARK.length, MARK.length + 64), 'base64url').toString()
+  const beginning = platform.fromBase64url(text.slice(MARK.length, MARK.length + 64))
   if (text.length > (WITH_KEYS.test(beginning) ? LONGEST : LONGEST_WITHOUT_KEYS)) throw badTicket('it is too long')
-  const content = Buffer.from(text.slice(MARK.length), 'base64url').toString()
+  const content = platform.fromBase64url(text.slice(MARK.length))
   const parts = encode(content) === text.slice(MARK.length) ? flatArray(content, TICKET, 64) : undefined
   if (parts === undefined) throw badTicket('it was changed or is incomplete')
   const [what, name, wire, lease, watched] = parts as [string, string, string, number, boolean]
@@ -54,7 +55,7 @@ export const readTicket = (text: unknown): Ticket => {
   return { kind: what.slice(0, end), keys, name, wire, lease, watched }
 }
 
-const encode = (text: string): string => Buffer.from(text).toString('base64url')
+const encode = (text: string): string => platform.toBase64url(text)
 
 const keysIn = (text: string): readonly string[] => {
   const keys = flatArray(text, TEXTS, 6 * MOST_KEYS) as readonly string[] | undefined

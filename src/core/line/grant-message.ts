@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { platform } from '#platform'
 
 /** A message that says that a place of this client was granted the lock. True only if the proof is right. */
 export interface Grant {
@@ -35,4 +35,4 @@ export const grantOf = (payload: string): Grant | undefined => {
 
 /** True if the sender knew the whole wire name of the owner, and so can read the keys of the lock. */
 export const isProven = ({ text, proof }: Grant, wire: string): boolean =>
-  hash('sha1', `${wire} ${text}`, 'hex').startsWith(proof)
+  platform.hash('sha1', `${wire} ${text}`).startsWith(proof)

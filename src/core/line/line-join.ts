@@ -1,4 +1,4 @@
-import { nextTick } from 'node:process'
+import { platform } from '#platform'
 import { type Clock, type Moment, momentOf, type Timer } from '../../base/clock.js'
 import { BATCH, type Told } from './line-poll.js'
 import type { JoinState, LineProtocol } from '../protocol/line-protocol.js'
@@ -78,7 +78,7 @@ export class LineJoin {
   #askSoon(): void {
     if (this.#asks) return
     this.#asks = true
-    nextTick(() => {
+    platform.nextTick(() => {
       this.#asks = false
       if (this.#release !== undefined) return
       this.#gathering?.cancel()

@@ -1,10 +1,10 @@
-import { nextTick } from 'node:process'
+import { platform } from '#platform'
 import type { Tenure } from '../hold/tenure.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 
 /** Resolves when everything that follows at once from this tick is done. */
-const tickOver = (): Promise<void> => new Promise((resolve) => queueMicrotask(() => nextTick(resolve)))
+const tickOver = (): Promise<void> => new Promise((resolve) => queueMicrotask(() => platform.nextTick(resolve)))
 
 /**
  * Confirms grants whose waiters work already. If the last hold ended within its tick, the next one is given its tick, too:

@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import { LONGEST_NAME } from '../../plain-text.js'
 
 /** A wait as other clients see it. */
@@ -37,7 +38,7 @@ export const textOf = ({ number, kind, key, name, keys, since, breaks, holds }: 
   }),
 ]
 
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+const bytesOf = (value: unknown): number => platform.utf8Length(JSON.stringify(value))
 
 /** The first of them, as far as there is room. */
 const firstOf = <T>(all: readonly T[], most: number): readonly T[] => {
@@ -67,7 +68,7 @@ export class Page {
   /** Whether there is room for this wait, too. */
   add(told: ToldWait): boolean {
     if (this.isFull || isTooLong(told)) return false
-    this.#bytes -= Buffer.byteLength(textOf(told).join(''))
+    this.#bytes -= platform.utf8Length(textOf(told).join(''))
     this.#waits = this.#bytes < 0 ? 0 : this.#waits - 1
     return this.#bytes >= 0
   }

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { platform } from '#platform'
 import type { Runtime } from '../../core/client/runtime.js'
 import { isRefused } from '../../core/server/error-kinds.js'
 import { deadlockKey } from '../../keys.js'
@@ -26,7 +26,7 @@ export class VictimClaims {
 
   async #claim(id: string): Promise<boolean> {
     const { link, options } = this.#runtime
-    const key = this.#runtime.keyOf(deadlockKey(hash('sha1', id, 'hex')))
+    const key = this.#runtime.keyOf(deadlockKey(platform.hash('sha1', id)))
     const now = options.clock.monotonic()
     for (const [old, until] of this.#claimed) if (until <= now) this.#claimed.delete(old)
     this.#claimed.set(key, now + LASTS)

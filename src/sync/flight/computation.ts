@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import type { Codec } from '../../api/codec.js'
 import type { FlightRun } from '../../api/flight.js'
 import { onAbort } from '../../base/abort.js'
@@ -161,7 +162,7 @@ export class Computation {
     try {
       const value = await within(lock, hold, async () => work({ key, signal: hold.signal, token }))
       const text = written(codec, value, 'value')
-      const bytes = Buffer.byteLength(text.data)
+      const bytes = platform.utf8Length(text.data)
       if (bytes > LONGEST_FLIGHT_VALUE)
         throw new RangeError(`the value of ${quoted(lock.name)} is too long to share: it has ${bytes} bytes as text`)
       return [

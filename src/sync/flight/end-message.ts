@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { platform } from '#platform'
 import { isForm, type Written } from '../../codecs/value-as-text.js'
 
 /** How a computation ended: its value, or the name and the message of the error, separated by a space. */
@@ -19,7 +19,7 @@ export const LONGEST_MESSAGE = PROOF + 3 * LONGEST
  * could extend the text of a proof it received.
  */
 const proofOf = (holder: string, text: string): string =>
-  hash('sha256', `${holder} ${hash('sha256', `${holder} ${text}`, 'hex')}`, 'hex')
+  platform.hash('sha256', `${holder} ${platform.hash('sha256', `${holder} ${text}`)}`)
 
 export const messageOf = (holder: string, { token, state, form, data }: Ended): string => {
   const text = `${token} ${state} ${form} ${data}`

@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import type { Codec } from '../../api/codec.js'
 import type { Timer } from '../../base/clock.js'
 import { quoted } from '../../plain-text.js'
@@ -13,7 +14,7 @@ import type { FlightRecord } from './flight-record.js'
 /** Reads messages as text: undefined is one that is longer than any of holdfast's own. */
 const SHORT: Codec = {
   encode: (value) => value as string,
-  decode: (data) => (data.length > LONGEST_MESSAGE ? undefined : Buffer.from(data).toString()),
+  decode: (data) => (data.length > LONGEST_MESSAGE ? undefined : platform.fromUtf8(data)),
 }
 
 export interface FollowerOptions {

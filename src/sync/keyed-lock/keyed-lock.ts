@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { platform } from '#platform'
 import type { Answer } from '../../core/protocol/line-protocol.js'
 import { type Attempt, isHeld, isPassed, NO_LINE, type ServerState, SHOWN } from '../../core/protocol/lock-protocol.js'
 import { keyedDeadlines, keyedGrants, keyedQueue, keyedSets, keyedTurn } from '../../keys.js'
@@ -189,7 +189,7 @@ export const keyedLock = (keys: readonly string[], encode: KeyEncoder): LockKind
   }
   const [fields, named] = [[...keyOf.keys()], [...keyOf.values()]]
   const set = fields.join(' ')
-  const keySet: KeySet = { keys: named, fields, set, mark: hash('sha1', set, 'hex').slice(0, MARK) }
+  const keySet: KeySet = { keys: named, fields, set, mark: platform.hash('sha1', set).slice(0, MARK) }
   const kind: LockKind = {
     name: FAMILY,
     // A gate for each set.

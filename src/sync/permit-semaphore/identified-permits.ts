@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { Patience } from '../../core/waiting/wait-request.js'
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
@@ -59,7 +60,7 @@ interface Served {
 const IDS_OF_A_CALL = 20
 
 /** 16 random bytes in hex, like Redisson's ids. */
-const newId = (clock: Clock): string => Buffer.from(clock.randomBytes(16)).toString('hex')
+const newId = (clock: Clock): string => platform.toHex(clock.randomBytes(16))
 
 /** Permits that each have an id. */
 export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {

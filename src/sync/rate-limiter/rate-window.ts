@@ -47,10 +47,10 @@ const unlined = (ms: number): number => Math.min(ms, POLL)
 /** A grant in Redisson's format: a length, that many random bytes, the number of permits. Up to 3.16 the length has eight bytes. */
 const newCall = (clock: Clock, redisson: RedissonVersion, permits: number): Uint8Array => {
   const start = redisson === '3.16' ? 8 : 1
-  const call = Buffer.alloc(start + RANDOM + 4)
+  const call = new Uint8Array(start + RANDOM + 4)
   call[0] = RANDOM
   call.set(clock.randomBytes(RANDOM), start)
-  call.writeUInt32LE(permits, start + RANDOM)
+  new DataView(call.buffer).setUint32(start + RANDOM, permits, true)
   return call
 }
 

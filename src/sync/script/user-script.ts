@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { platform } from '#platform'
 import type { Codec } from '../../api/codec.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import type { SendOptions } from '../../engine/driver.js'
@@ -93,7 +93,7 @@ export class UserScript implements Script {
   constructor(scripting: Scripting, lua: string, options: ScriptOptions | undefined) {
     this.#scripting = scripting
     this.#manner = mannerOf(options)
-    this.#stored = script('user', createHash('sha1').update(checkWords(lua, 'lua')).digest('hex'), lua, 0, anything)
+    this.#stored = script('user', platform.hash('sha1', checkWords(lua, 'lua')), lua, 0, anything)
   }
 
   get sha(): string {
