@@ -122,7 +122,17 @@ const typescript = {
 }
 
 export default defineConfig(
-  globalIgnores(['dist/', '.build/', '**/*.gen.*', 'bench/results/', 'bench/peers/', 'test/tools/package/']),
+  globalIgnores([
+    'dist/',
+    '.build/',
+    '**/*.gen.*',
+    'bench/results/',
+    'bench/peers/',
+    'test/tools/package/',
+    'site/.pages/',
+    'site/.vitepress/dist/',
+    'site/.vitepress/cache/',
+  ]),
   typescript,
   {
     files: ['src/**/*.ts'],

@@ -1,0 +1,27 @@
+// @ts-check
+import { delimiter, join } from 'node:path'
+import { ensure, isProgram } from './packages.mjs'
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+/** The path of a Chromium or Chrome; undefined where there is none. */
+export const chromiumProgram = () =>
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .find(isProgram)
+
+/** Makes sure that tests of pages find a browser, if this machine may be changed. */
+export const ensureChromium = () => {
+  ensure({
+    missing: 'no chromium on the PATH',
+    please: 'Chromium',
+    isThere: () => chromiumProgram() !== undefined,
+    managers: [
+      ['apt-get', 'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'],
+      ['apk', 'apk add --no-cache chromium'],
+      ['dnf', 'dnf install -y chromium'],
+      ['brew', 'brew install --cask chromium'],
+    ],
+  })
+}
