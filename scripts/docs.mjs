@@ -11,4 +11,5 @@ import { call } from './test/parts.mjs'
 
 if (!install() || !installBeside('site')) throw new Error('npm could not install the packages')
 call(process.execPath, ['site/build.mjs'])
-if (process.argv.includes('--serve')) call(process.execPath, ['site/node_modules/vitepress/bin/vitepress.js', 'preview', 'site'])
+if (process.argv.includes('--serve'))
+  call(process.execPath, ['site/node_modules/vitepress/bin/vitepress.js', 'preview', 'site'])

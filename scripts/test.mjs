@@ -4,8 +4,8 @@
  * npm test                     everything that this machine can check
  * npm test -- gate fair-lock   only the test files whose path holds one of the words, built before
  *
- * HOLDFAST_REQUIRE=redis,java,postgres   a skip for want of these is a failure
- * HOLDFAST_INSTALL=1            installs what is missing (Redis, PostgreSQL, Java) with the system's package manager
+ * HOLDFAST_REQUIRE=redis,java,postgres,chromium   a skip for want of these is a failure
+ * HOLDFAST_INSTALL=1            installs what is missing (Redis, PostgreSQL, Chromium, Java) with the system's package manager
  * HOLDFAST_TEST_CONCURRENCY=3   test files at a time
  * HOLDFAST_TEST_TIMEOUT=300000  ms for each test file
  * HOLDFAST_TEST_AGAIN=1         one or two tests that failed beside others pass if they do so alone, three times
@@ -15,6 +15,7 @@ import { build } from './build.mjs'
 import { packageParts } from './check-package.mjs'
 import { findTests, runTests } from './test/node-tests.mjs'
 import { call, callTool, runParts, startTool, summarize } from './test/parts.mjs'
+import { ensureChromium } from './test/chromium.mjs'
 import { ensureJava } from './test/java.mjs'
 import { ensurePostgres } from './test/postgres.mjs'
 import { ensureRedis } from './test/redis.mjs'
@@ -23,6 +24,7 @@ import { ensureNewer } from './test/servers.mjs'
 const patterns = process.argv.slice(2)
 /** Clients and runtimes of these tests alone. */
 const connections = patterns.some((pattern) => pattern.includes('connections'))
+const site = patterns.some((pattern) => pattern.includes('suites/site'))
 const beside = patterns.some((pattern) => pattern.includes('interop'))
 
 /** @param {boolean} ok @param {string} problem */
@@ -71,6 +73,11 @@ const others = () => [
   { name: 'newer servers', run: ensureNewer },
 ]
 
+const docs = () => [
+  { name: 'chromium', run: ensureChromium },
+  { name: 'site', run: () => call(process.execPath, ['scripts/docs.mjs']) },
+]
+
 const total = await runParts([
   { name: 'packages', run: () => orThrow(install(), 'npm ci failed'), essential: true },
   { name: 'redis', run: ensureRedis },
@@ -78,6 +85,7 @@ const total = await runParts([
   { name: 'build and types', run: async () => orThrow(await build({ tests: true }), 'the build failed') },
   ...(patterns.length > 0 ? [] : checks()),
   ...(connections ? others() : []),
+  ...(site ? docs() : []),
   ...(beside ? redisson() : []),
   {
     name: 'tests',

@@ -15,19 +15,21 @@ const codesIn = (cell) => [...cell.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, code =
 /** @param {string} code */
 export const addressOfCode = (code) => `errors/${code.toLowerCase().replaceAll('_', '-')}.md`
 
-/** What the comment of a class says, and its example. @param {string} source @param {string} name */
+/** What the comment of a class says. @param {string} source @param {string} name */
 const commentOf = (source, name) => {
-  const [, comment = ''] = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\nexport class ${name} `).exec(source) ?? []
-  const text = comment.replace(/^ *\* ?/gm, '').trim()
-  const [says = '', example = ''] = text.split('@example')
-  return { says: says.trim(), example: example.trim() }
+  const [, comment = ''] = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\\nexport class ${name} `).exec(source) ?? []
+  return comment.replace(/^ *\* ?/gm, '').trim()
 }
+
+/** @param {string} page @param {string} name of a class */
+const exampleOf = (page, name) => new RegExp(`^### ${name}\\n\\n(\`\`\`js\\n[^]*?^\`\`\`$)`, 'm').exec(page)?.[1] ?? ''
 
 /** @typedef {{ name: string, code: string, when: string[], todo: string[] }} Row */
 
 /** @param {string} page @returns {Map<string, Row>} by code */
 const readRows = (page) => {
-  const [classes = '', codes = ''] = page.split('\n## Codes of an `EngineError`\n')
+  const [tables = ''] = page.split('\n## Examples\n')
+  const [classes = '', codes = ''] = tables.split('\n## Codes of an `EngineError`\n')
   /** @type {Map<string, Row>} */
   const rows = new Map()
   for (const [name = '', code = '', when = '', todo = ''] of rowsOf(classes)) {
@@ -46,9 +48,8 @@ const readRows = (page) => {
 /** @param {string} text */
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.`]$/.test(text) ? '' : '.'}`
 
-/** @param {Row} row @param {string} source */
-const pageOf = ({ name, code, when, todo }, source) => {
-  const { says, example } = commentOf(source, name)
+/** @param {Row} row @param {string} says @param {string} example */
+const pageOf = ({ name, code, when, todo }, says, example) => {
   const parts = [
     `# ${code}`,
     name === 'HoldfastError' ? `A \`HoldfastError\` with the code \`${code}\`.` : `\`${name}\`: ${says}`,
@@ -66,9 +67,15 @@ export const writeErrors = (pages) => {
   const page = readFileSync(join(root, path), 'utf8')
   const source = readFileSync(join(root, 'src/errors.ts'), 'utf8')
   const rows = readRows(page)
-  for (const row of rows.values()) pages.pages.set(addressOfCode(row.code), pages.rewrite(pageOf(row, source), path))
+  for (const row of rows.values())
+    pages.pages.set(
+      addressOfCode(row.code),
+      pages.rewrite(pageOf(row, commentOf(source, row.name), exampleOf(page, row.name)), path),
+    )
   const linked = page.replace(/^\| (?:`\w+` \| )?`[A-Z][A-Z_]+`[^|]*\|/gm, (cells) =>
-    cells.replace(/`([A-Z][A-Z_]+)`/g, (whole, code) => (rows.has(code) ? `[${whole}](/${addressOfCode(code)})` : whole)),
+    cells.replace(/`([A-Z][A-Z_]+)`/g, (whole, code) =>
+      rows.has(code) ? `[${whole}](/${addressOfCode(code)})` : whole,
+    ),
   )
   pages.pages.set('errors.md', pages.rewrite(linked, path))
   return [...rows.keys()]

@@ -14,11 +14,15 @@ const markdownOf = (link) => {
 
 const index = () =>
   groups()
-    .map(({ text, items }) => `## ${text}\n\n${items.map((item) => `- [${item.text}](${markdownOf(item.link)})`).join('\n')}`)
+    .map(
+      ({ text, items }) =>
+        `## ${text}\n\n${items.map((item) => `- [${item.text}](${markdownOf(item.link)})`).join('\n')}`,
+    )
     .join('\n\n')
 
 /** Pages that the full text leaves out: long tables about the tests, and the API, which the types say as well. @param {string} address */
-const isLeftOut = (address) => /^(?:api|files|errors)\/|^(?:conformance|changelog|performance|benchmarks|index)\.md$/.test(address)
+const isLeftOut = (address) =>
+  /^(?:api|files|errors)\/|^(?:conformance|changelog|performance|benchmarks|index)\.md$/.test(address)
 
 /** @param {ReadonlyMap<string, string>} pages @param {string} out */
 export const writeForPrograms = (pages, out) => {
@@ -26,7 +30,9 @@ export const writeForPrograms = (pages, out) => {
     mkdirSync(dirname(join(out, address)), { recursive: true })
     writeFileSync(join(out, address), text)
   }
-  const full = [...pages].filter(([address]) => !isLeftOut(address)).map(([address, text]) => `<!-- ${address} -->\n\n${text}`)
+  const full = [...pages]
+    .filter(([address]) => !isLeftOut(address))
+    .map(([address, text]) => `<!-- ${address} -->\n\n${text}`)
   writeFileSync(join(out, 'llms.txt'), `# holdfast\n\n> ${ABOUT}\n\n${index()}\n`)
   writeFileSync(join(out, 'llms-full.txt'), full.join('\n\n'))
 }

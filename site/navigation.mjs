@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 
 /** @typedef {{ text: string, link: string }} Item */
-/** @typedef {{ text: string, collapsed?: boolean, items: Item[] }} Group */
+/** @typedef {{ text: string, items: Item[] }} Group */
 
 /** @param {string} path */
 const titleOf = (path) => (/^# (.*)$/m.exec(readFileSync(join(root, path), 'utf8'))?.[1] ?? path).replaceAll('`', '')
@@ -45,10 +45,7 @@ const GUIDES = [
   page('Compute once, share the result', '/flights'),
   page('Scripts, topics, codecs', '/messaging'),
 ]
-const TESTING = [
-  page('Test your own code', '/guide#testing-your-own-code'),
-  page('What memory: supports', '/memory'),
-]
+const TESTING = [page('Test your own code', '/guide#testing-your-own-code'), page('What memory: supports', '/memory')]
 const DEPLOY = [
   page('Connections: Sentinel, Cluster, TLS', '/connections'),
   page('Shut down', '/shutdown'),
@@ -78,6 +75,14 @@ const INSIDE = [
 ]
 const PROJECT = [page('Changes', '/changelog'), page('Contributing', '/contributing')]
 
+/** How you import them. @returns {Item[]} */
+const modules = () => {
+  /** @type {{ exports: object }} */
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const names = Object.keys(manifest.exports).filter((name) => !name.endsWith('.json'))
+  return names.map((name) => page(`holdfast${name.slice(1)}`, `/api/holdfast${name.slice(1)}/`))
+}
+
 /** @returns {Group[]} */
 export const groups = () =>
   [
@@ -88,10 +93,10 @@ export const groups = () =>
     { text: 'Test', items: TESTING },
     { text: 'Deploy', items: DEPLOY },
     { text: 'Operate', items: OPERATE },
-    { text: 'API', items: [page('All modules', '/api/')] },
-    { text: 'Beside Java', collapsed: true, items: JAVA },
-    { text: 'How it works', collapsed: true, items: [...INSIDE, ...folder('how-it-works')] },
-    { text: 'Project', collapsed: true, items: [...PROJECT, ...folder('contributing')] },
+    { text: 'API', items: [page('All modules', '/api/'), ...modules()] },
+    { text: 'Beside Java', items: JAVA },
+    { text: 'How it works', items: [...INSIDE, ...folder('how-it-works')] },
+    { text: 'Project', items: [...PROJECT, ...folder('contributing')] },
   ].filter(({ items }) => items.length > 0)
 
 /** Built by a tool of its own, if at all. */

@@ -27,20 +27,13 @@ const addressOf = (path) => {
 /** @param {string} path */
 const isFolder = (path) => existsSync(join(root, path)) && statSync(join(root, path)).isDirectory()
 
-/**
- * @typedef {object} Collected
- * @property {Map<string, string>} pages by their addresses
- * @property {Map<string, string>} files that pages show or link to: address, path in this repository
- * @property {string[]} broken links that lead nowhere
- */
-
 /** Collects pages, and whatever they link to. */
 export class Pages {
-  /** @type {Map<string, string>} */
+  /** By their addresses. @type {Map<string, string>} */
   pages = new Map()
-  /** @type {Map<string, string>} */
+  /** What pages show or link to: its address, and its path in this repository. @type {Map<string, string>} */
   files = new Map()
-  /** @type {string[]} */
+  /** Links to files that are not there. @type {string[]} */
   broken = []
   /** @type {Set<string>} */
   #asked = new Set()
@@ -100,16 +93,30 @@ export class Pages {
     return `/${address}`
   }
 
+  /** @type {Map<string, Set<string>>} */
+  #anchors = new Map()
+
+  /** Whether a link of the site leads to a page, and to a heading of it. @param {string} link */
+  has(link) {
+    const [path = '', anchor] = link.slice(1).split('#')
+    const address = path.endsWith('.md') ? path : path === '' || path.endsWith('/') ? `${path}index.md` : `${path}.md`
+    const text = this.pages.get(address)
+    if (text === undefined) return false
+    const anchors = this.#anchors.get(address) ?? anchorsOf(text)
+    this.#anchors.set(address, anchors)
+    return anchor === undefined || anchors.has(anchor)
+  }
+
   /** Links to pages that are not there, or to headings that they do not have. */
   deadLinks() {
-    /** @type {Map<string, Set<string>>} */
-    const anchors = new Map([...this.pages].map(([address, text]) => [address, anchorsOf(text)]))
     return [...this.pages].flatMap(([address, text]) =>
-      [...withoutCode(text).matchAll(/\]\((\/?[^)\s:]*\.md)?(#[^)\s]*)?\)/g)].flatMap(([, page = `/${address}`, anchor]) => {
-        const target = anchors.get(page.startsWith('/') ? page.slice(1) : join(dirname(address), page))
-        const isThere = target !== undefined && (anchor === undefined || target.has(anchor.slice(1)))
-        return isThere ? [] : [`${address}: ${page}${anchor ?? ''}`]
-      }),
+      [...withoutCode(text).matchAll(/\]\(([^)\s:]*\.md)?(#[^)\s]*)?\)/g)]
+        .map(
+          ([, page = '', anchor = '']) =>
+            `${join('/', page === '' ? address : page.startsWith('/') ? page : join(dirname(address), page))}${anchor}`,
+        )
+        .filter((link) => !this.has(link))
+        .map((link) => `${address}: ${link}`),
     )
   }
 }

@@ -13,13 +13,21 @@ export default {
   srcDir: '.pages',
   lastUpdated: false,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}logo.svg` }]],
-  markdown: { anchor: { slugify: slug }, theme: { light: 'github-light-high-contrast', dark: 'github-dark' } },
+  markdown: {
+    anchor: { slugify: slug },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
   vite: { build: { chunkSizeWarningLimit: 4000 } },
+  /** Only pages of the sidebar have one before and one after them. @param {{ relativePath: string, frontmatter: Record<string, unknown> }} page */
+  transformPageData(page) {
+    if (/^(?:api|errors|files)\//.test(page.relativePath)) Object.assign(page.frontmatter, { prev: false, next: false })
+  },
   themeConfig: {
     logo: '/logo.svg',
     nav: bar(),
     sidebar: groups(),
     outline: { level: [2, 3] },
     search: { provider: 'local' },
+    notFound: { linkLabel: 'Take me home' },
   },
 }
