@@ -17,7 +17,7 @@ export const addressOfCode = (code) => `errors/${code.toLowerCase().replaceAll('
 
 /** What the comment of a class says. @param {string} source @param {string} name */
 const commentOf = (source, name) => {
-  const [, comment = ''] = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\\nexport class ${name} `).exec(source) ?? []
+  const [, comment = ''] = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\nexport class ${name} `).exec(source) ?? []
   return comment.replace(/^ *\* ?/gm, '').trim()
 }
 
