@@ -135,6 +135,9 @@ export default defineConfig(
     'bench/peers/',
     'test/tools/package/',
     'examples/nestjs/',
+    'site/.pages/',
+    'site/.vitepress/dist/',
+    'site/.vitepress/cache/',
   ]),
   typescript,
   {

@@ -27,6 +27,7 @@ const patterns = process.argv.slice(2)
 const connections = patterns.some((pattern) => pattern.includes('connections'))
 /** Frameworks of these tests alone: the oldest and the newest that are supported. */
 const frameworks = patterns.some((pattern) => pattern.includes('frameworks'))
+const site = patterns.some((pattern) => pattern.includes('suites/site'))
 const beside = patterns.some((pattern) => pattern.includes('interop'))
 
 /** @param {boolean} ok @param {string} problem */
@@ -81,6 +82,11 @@ const generations = () =>
     run: () => orThrow(installBeside(`test/suites/frameworks/packages/${generation}`), 'npm ci failed'),
   }))
 
+const docs = () => [
+  { name: 'chromium', run: ensureChromium },
+  { name: 'site', run: () => call(process.execPath, ['scripts/docs.mjs']) },
+]
+
 const total = await runParts([
   { name: 'packages', run: () => orThrow(install(), 'npm ci failed'), essential: true },
   { name: 'redis', run: ensureRedis },
@@ -95,6 +101,7 @@ const total = await runParts([
   ...(patterns.length > 0 ? [] : checks()),
   ...(connections ? others() : []),
   ...(frameworks ? generations() : []),
+  ...(site ? docs() : []),
   ...(beside ? redisson() : []),
   {
     name: 'tests',

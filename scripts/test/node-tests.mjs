@@ -22,7 +22,7 @@ const GRAVE = /inside|overlap|exclusion|violation|in at once|beside another|upda
 const NOT_CHOSEN = 'test name does not match pattern'
 
 /** Slow, and so run only when asked for. */
-const APART = ['test/suites/faults/', 'test/suites/interop/', 'test/suites/connections/', 'test/suites/frameworks/']
+const APART = ['faults', 'interop', 'connections', 'frameworks', 'site'].map((name) => `test/suites/${name}/`)
 
 /** @param {readonly string[]} patterns parts of the path; none means all that do not stand apart */
 export const findTests = (patterns) => {

@@ -99,3 +99,32 @@ void test('docs/how-it-works/testing.md → the suites and mutants of its table 
   assert.ok(suites.length > 40 && mutants.length > 40)
   assert.deepEqual([...suites.filter((name) => !isThere(name)), ...mutants.filter((name) => !known(name))], [])
 })
+
+/** The examples of docs/errors.md, by class: the code, and the lines that it prints. */
+const examplesOfErrors = [...page.matchAll(/^### (\w+)\n\n```js\n([^]*?)^```$/gm)].map(([, name = '', code = '']) => ({
+  name,
+  code,
+  prints: [...code.matchAll(/console\.log\(.*\/\/ (.*)$/gm)].map(([, line = '']) => line),
+}))
+
+void test('docs/errors.md → has an example of every class', () => {
+  const exported = Object.keys(holdfast).filter((name) => name.endsWith('Error'))
+  assert.deepEqual(examplesOfErrors.map(({ name }) => name).sort(), exported.sort())
+})
+
+for (const { name, code, prints } of examplesOfErrors)
+  void test(`the example of ${name} → prints what it says`, async () => {
+    const program = fileURLToPath(new URL(`example-${process.pid}-${name}.mjs`, import.meta.url))
+    const names = Object.keys(holdfast).join(', ')
+    writeFileSync(
+      program,
+      `import { ${names} } from 'holdfast'\nconst client = await connect('memory:')\n${code}\nawait client.close()\n`,
+    )
+    try {
+      const { stdout } = await promisify(execFile)(process.execPath, [program])
+      assert.ok(prints.length > 0)
+      assert.deepEqual(stdout.trim().split('\n'), prints)
+    } finally {
+      rmSync(program)
+    }
+  })

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allWell, count, recipe, soon } from './recipe.js'
+
+void test('docs/start.md: two processes take turns; the one that gets SIGTERM finishes its report, and the other goes on', async (t) => {
+  const here = await recipe(t, '../start.md')
+  if (here === undefined) return
+  const one = here.start('worker.mjs')
+  const other = here.start('worker.mjs')
+  await soon(() => count([one], /^done$/gm) > 0 && count([other], /^done$/gm) > 0)
+  one.kill('SIGTERM')
+  await allWell([one])
+  const done = count([other], /^done$/gm)
+  await soon(() => count([other], /^done$/gm) > done)
+  other.kill('SIGTERM')
+  await allWell([other])
+  for (const { text } of [one, other]) {
+    const reports = text().match(/writing \w+|done/g) ?? []
+    assert.equal(reports.length % 4, 0, text())
+    assert.equal(reports.at(-1), 'done')
+  }
+})
