@@ -39,11 +39,16 @@ const BENCH = [
 /** Whoever uses the library only: what of it they may know. */
 const USERS = [
   ['http', '^src/http/', String.raw`^src/(http/|api/|base/clock\.ts|[^/]+\.ts$)`],
+  [
+    'dashboard',
+    '^src/dashboard/',
+    String.raw`^src/(dashboard/|api/|base/clock\.ts|cli/(locks/|server-clock|text/time-span|tree/wait-forest)|[^/]+\.ts$)`,
+  ],
   ['schedule', '^src/schedule/', String.raw`^src/(schedule/|api/|base/clock\.ts|[^/]+\.ts$)`],
   [
     'cli',
     '^src/cli/',
-    String.raw`^src/(cli/|api/|base/(clock|glob)\.ts|config/|engine/(memory/|endpoint\.ts)|[^/]+\.ts$)`,
+    String.raw`^src/(cli/|dashboard/|api/|base/(clock|glob)\.ts|config/|engine/(memory/|endpoint\.ts)|[^/]+\.ts$)`,
   ],
 ]
 

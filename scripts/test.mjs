@@ -4,8 +4,8 @@
  * npm test                     everything that this machine can check
  * npm test -- gate fair-lock   only the test files whose path holds one of the words, built before
  *
- * HOLDFAST_REQUIRE=redis,java,postgres   a skip for want of these is a failure
- * HOLDFAST_INSTALL=1            installs what is missing (Redis, PostgreSQL, Java) with the system's package manager
+ * HOLDFAST_REQUIRE=redis,java,postgres,chromium   a skip for want of these is a failure
+ * HOLDFAST_INSTALL=1            installs what is missing (Redis, PostgreSQL, Chromium, Java) with the system's package manager
  * HOLDFAST_TEST_CONCURRENCY=3   test files at a time
  * HOLDFAST_TEST_TIMEOUT=300000  ms for each test file
  * HOLDFAST_TEST_AGAIN=1         one or two tests that failed beside others pass if they do so alone, three times
@@ -16,6 +16,7 @@ import { packageParts } from './check-package.mjs'
 import { findTests, runTests } from './test/node-tests.mjs'
 import { call, callTool, runParts, startTool, summarize } from './test/parts.mjs'
 import { ensureJava } from './test/java.mjs'
+import { ensureChromium } from './test/chromium.mjs'
 import { ensurePostgres } from './test/postgres.mjs'
 import { ensureRedis } from './test/redis.mjs'
 import { ensureNewer } from './test/servers.mjs'
@@ -75,6 +76,7 @@ const total = await runParts([
   { name: 'packages', run: () => orThrow(install(), 'npm ci failed'), essential: true },
   { name: 'redis', run: ensureRedis },
   ...(patterns.length > 0 ? [] : [{ name: 'postgres', run: ensurePostgres }]),
+  ...(patterns.length > 0 ? [] : [{ name: 'chromium', run: ensureChromium }]),
   { name: 'build and types', run: async () => orThrow(await build({ tests: true }), 'the build failed') },
   ...(patterns.length > 0 ? [] : checks()),
   ...(connections ? others() : []),
