@@ -81,7 +81,10 @@ const typescript = {
   files: ['**/*.ts', '**/*.tsx'],
   extends: [eslint.configs.recommended, tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
   languageOptions: {
-    parserOptions: { project: ['tsconfig.json', 'tsconfig.test.json', 'src/dashboard/page/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+    parserOptions: {
+      project: ['tsconfig.json', 'tsconfig.test.json', 'src/dashboard/page/tsconfig.json'],
+      tsconfigRootDir: import.meta.dirname,
+    },
   },
   rules: {
     '@typescript-eslint/consistent-type-imports': 'error',

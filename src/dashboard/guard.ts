@@ -30,7 +30,7 @@ export const bodyOf = async (request: Request): Promise<string | undefined> => {
   if (Number(request.headers.get('content-length') ?? 0) > LONGEST_BODY) return undefined
   const chunks: Uint8Array[] = []
   let length = 0
-  const reader = request.body?.getReader()
+  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = request.body?.getReader()
   for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
     length += next.value.byteLength
     if (length > LONGEST_BODY) {

@@ -48,9 +48,9 @@ class Tab {
   async start(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     controller.enqueue(encoder.encode('retry: 1000\n\n'))
     const stop = await this.#reader.watch((difference) => this.#tell(controller, difference))
-    if (this.#over) return stop()
     this.#stop = stop
-    this.#show(controller)
+    if (this.#over) stop()
+    else this.#show(controller)
   }
 
   pull(controller: ReadableStreamDefaultController<Uint8Array>): void {

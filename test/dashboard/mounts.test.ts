@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
-import express, { type Express } from 'express'
-import express4 from 'express4'
+import { createRequire } from 'node:module'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import { connect } from 'holdfast'
@@ -14,13 +13,21 @@ type After = (work: () => unknown) => void
 /** Resolves to the address of the app, without a slash at the end. */
 type Mount = (handlers: { free: DashboardHandler; fixed: DashboardHandler }, after: After) => Promise<string>
 
+/** What is used of Express, which brings no types. */
+interface ExpressPackage {
+  (): RequestListener & { use(...what: unknown[]): void }
+  json(): unknown
+}
+const packageOf = (name: string): ExpressPackage => createRequire(import.meta.url)(name) as ExpressPackage
+
 const throughExpress =
-  (make: () => Express, parsing: boolean): Mount =>
+  (name: string, parsing = false): Mount =>
   async ({ free }, after) => {
-    const app = make()
+    const express = packageOf(name)
+    const app = express()
     if (parsing) app.use(express.json())
     app.use('/admin/locks', toNode(free))
-    return listening({ after }, app as RequestListener)
+    return listening({ after }, app)
   }
 
 const MOUNTS: Readonly<Record<string, Mount>> = {
@@ -28,9 +35,9 @@ const MOUNTS: Readonly<Record<string, Mount>> = {
     const serve = toNode(fixed)
     return listening({ after }, (request, response) => void serve(request, response))
   },
-  'Express 5': throughExpress(() => express(), false),
-  'Express 5, behind a parser of JSON': throughExpress(() => express(), true),
-  'Express 4': throughExpress(() => express4() as unknown as Express, false),
+  'Express 5': throughExpress('express'),
+  'Express 5, behind a parser of JSON': throughExpress('express', true),
+  'Express 4': throughExpress('express4'),
   Fastify: async ({ fixed }, after) => {
     const app = fastify()
     const serve = toNode(fixed)

@@ -112,7 +112,7 @@ const fake = (locks: () => readonly ListedLock[], client: Client): Client =>
           yield* locks()
         }
       const value = Reflect.get(target, part) as unknown
-      return typeof value === 'function' ? value.bind(target) : value
+      return typeof value === 'function' ? (value as () => unknown).bind(target) : value
     },
   })
 

@@ -35,6 +35,8 @@ const useLive = (): Live | undefined => {
   return live
 }
 
+const isAway = (around: Around | undefined): boolean => around !== undefined && around.trouble !== null
+
 const STATES = {
   connecting: 'connecting',
   live: 'live',
@@ -43,7 +45,7 @@ const STATES = {
 } as const
 
 const Status = ({ known: { link, around } }: { known: Known }) => {
-  const away = link !== 'lost' && around?.trouble != null
+  const away = link !== 'lost' && isAway(around)
   return (
     <span class={`status ${away ? 'away' : link}`} role="status">
       <i aria-hidden="true" />
@@ -98,7 +100,7 @@ const Trouble = ({ known: { around, link, lostAt = Date.now() }, now }: { known:
         {spanOf(Date.now() - lostAt)}, and goes on by itself.{old}
       </div>
     )
-  if (around?.trouble == null) return null
+  if (around === undefined || around.trouble === null) return null
   return (
     <div class="trouble" role="alert">
       <b>The Redis server cannot be read</b> for {spanOf(Math.max(0, now - around.trouble.since))}:{' '}
@@ -147,7 +149,7 @@ export const App = () => {
   const { known } = live
   const now = live.now()
   if (Time.base === 0) Time.base = now
-  const stale = known.link === 'lost' || known.around?.trouble != null
+  const stale = known.link === 'lost' || isAway(known.around)
   return (
     <>
       <Top known={known} address={address} />

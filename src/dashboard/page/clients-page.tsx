@@ -44,6 +44,22 @@ const Some = ({ doing, now }: { doing: readonly Doing[]; now: number }) => (
   </>
 )
 
+const Row = ({ who, holds, waits, now }: ClientRow & { readonly now: number }) => (
+  <tr>
+    <th scope="row">
+      <i class={`dot hue${hueOf(who.client)}`} aria-hidden="true" />
+      {who.label === undefined ? <span class="quiet">no label</span> : shown(who.label)}
+      <small class="quiet">{shown(who.short)}</small>
+    </th>
+    <td data-title="Holds">
+      <Some doing={holds} now={now} />
+    </td>
+    <td data-title="Waits for">
+      <Some doing={waits} now={now} />
+    </td>
+  </tr>
+)
+
 /** What each client holds and waits for. */
 export const ClientsPage = ({ locks, now }: { locks: ReadonlyMap<string, ShownLock>; now: number }) => {
   const rows = clientsOf(locks.values())
@@ -67,19 +83,7 @@ export const ClientsPage = ({ locks, now }: { locks: ReadonlyMap<string, ShownLo
         </thead>
         <tbody>
           {rows.slice(0, MOST_CLIENTS).map(({ who, holds, waits }) => (
-            <tr key={who.client}>
-              <th scope="row">
-                <i class={`dot hue${hueOf(who.client)}`} aria-hidden="true" />
-                {who.label === undefined ? <span class="quiet">no label</span> : shown(who.label)}
-                <small class="quiet">{shown(who.short)}</small>
-              </th>
-              <td data-title="Holds">
-                <Some doing={holds} now={now} />
-              </td>
-              <td data-title="Waits for">
-                <Some doing={waits} now={now} />
-              </td>
-            </tr>
+            <Row key={who.client} {...{ who, holds, waits, now }} />
           ))}
         </tbody>
       </table>

@@ -115,18 +115,19 @@ const Line = ({ lock, now }: { lock: ShownLock; now: number }) => (
   </section>
 )
 
+const Free = () => (
+  <div class="nothing">
+    <h2>This lock is free</h2>
+    <p>No call has held it, or waited for it, within the last minute.</p>
+    <p>
+      <a href="#/">All locks</a>
+    </p>
+  </div>
+)
+
 /** One lock: everything that is known of it. */
 export const LockPage = ({ lock, now, problem, level, may }: LockPageProps) => {
-  if (lock === undefined)
-    return (
-      <div class="nothing">
-        <h2>This lock is free</h2>
-        <p>No call has held it, or waited for it, within the last minute.</p>
-        <p>
-          <a href="#/">All locks</a>
-        </p>
-      </div>
-    )
+  if (lock === undefined) return <Free />
   return (
     <article class="one">
       <p>
