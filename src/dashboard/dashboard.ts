@@ -33,6 +33,7 @@ export interface DashboardOptions {
 
 /** Where a framework has mounted the handler, if the request does not show it. */
 export interface DashboardMount {
+  /** The path, without a slash at the end. */
   readonly base: string
 }
 
@@ -53,7 +54,7 @@ const checkStreams = (streams: number): number => {
 }
 
 /**
- * A page that shows what is locked, who holds it and who waits, live: one function from a request to its response. It only reads, unless `authorize` answers `'act'`.
+ * A page that shows live what is locked, with holders and waiters: one function from a request to its response. It only reads, unless `authorize` answers `'act'`.
  *
  * @example
  *     const handler = dashboard({ client, authorize: (request) => (isAdmin(request) ? 'read' : false) })

@@ -34,7 +34,7 @@ export interface ReaderOptions {
   readonly where: string
 }
 
-/** Who looks: a tab is told after each reading what has changed. */
+/** Gets what has changed after each reading. */
 export type Listener = (difference: Omit<Difference, 'may'>) => void
 
 /** Reads the locks once a second for all tabs together, and not at all while nobody looks. */
@@ -70,7 +70,7 @@ export class Reader {
     return { ...this.#around, locks: Array.from(this.#entries.values(), ({ lock }) => lock) }
   }
 
-  /** Resolves when there is something to show. Until the returned function is called, the listener is told of each reading. */
+  /** Resolves when there is something to show. The listener is called after each reading, until the returned function is called. */
   async watch(listener: Listener): Promise<() => void> {
     await this.fresh()
     this.#listeners.add(listener)

@@ -9,12 +9,15 @@ import type { Alias } from './shown.js'
 
 /** Somebody released by force what an owner held. */
 export interface DashboardAction {
+  /** What was done. */
   readonly type: 'release'
-  /** The name and the kind of the lock. */
+  /** The name of the lock. */
   readonly name: string
+  /** Its kind. */
   readonly kind: ListedLock['kind']
-  /** The client that held it, and its label. */
+  /** The id of the client that held it. */
   readonly client: string
+  /** The label of that client. */
   readonly label?: string | undefined
   /** Whether it was released. `false`: the owner had lost or released it in the meantime. */
   readonly released: boolean

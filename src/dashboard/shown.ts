@@ -9,9 +9,9 @@ const MOST_WAITERS = 50
 const MOST_PAST = 30
 const LONGEST = 300
 const MOST_KEYS = 20
-/** ms. The end of a lease is estimated anew at each reading: what differs by less is the same. */
+/** ms. The end of a lease is estimated again at each reading: what differs by less is the same. */
 const JITTER = 400
-/** ms. If the lease ends so much later than it did, it was renewed. */
+/** ms. If the lease ends later than it did, by more than this, it was renewed. */
 const RENEWAL = 1000
 
 /** What a page may know instead of an owner or a client's id. */

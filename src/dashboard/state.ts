@@ -1,6 +1,6 @@
 /** What the page knows. The server side makes it, and the page applies the differences: both import this file, so it uses nothing else. */
 
-/** A holder or a waiter. Its owner never leaves the server side: whoever knows an owner may adopt what it holds. */
+/** A holder or a waiter. Its owner never leaves the server side: anybody who knows an owner may adopt what it holds. */
 export interface Person {
   /** Stands for the owner. It is the same as long as the dashboard's process lives. */
   readonly id: string

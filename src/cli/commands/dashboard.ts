@@ -23,7 +23,7 @@ const OPTIONS = {
 export const page: Page = {
   usage: ['dashboard [options]'],
   about:
-    'Shows the locks in your browser, live: who holds what, who waits for whom, and what is wrong. It listens on 127.0.0.1 only, and prints an address with a token: nobody gets in without it. It reads once a second while a page is open. On the page of a lock you can release it: you type its name, and the server compares the owner.',
+    'Shows the locks in your browser, live: who holds what, which call waits for which, and what is wrong. It listens on 127.0.0.1 only, and prints an address with a token: nobody gets in without it. It reads once a second while a page is open. On the page of a lock you can release it: you type its name, and the server compares the owner.',
   options: OPTIONS,
   more: `Examples:
   holdfast dashboard

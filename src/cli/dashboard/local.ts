@@ -43,7 +43,7 @@ export class LocalDashboard {
     })
   }
 
-  /** Resolves to the address, with the token; undefined: the port cannot be had. */
+  /** Resolves to the address, with the token; undefined: the port is not available. */
   listen(port: number): Promise<string | undefined> {
     return new Promise((resolve) => {
       this.#server.once('error', () => resolve(undefined))
