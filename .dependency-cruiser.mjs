@@ -44,12 +44,17 @@ const USERS = [
     '^src/nest/',
     String.raw`^src/(nest/|schedule/cron\.ts|api/|base/clock\.ts|config/client-options\.ts|[^/]+\.ts$)`,
   ],
+  [
+    'dashboard',
+    '^src/dashboard/',
+    String.raw`^src/(dashboard/|api/|base/clock\.ts|cli/(locks/|server-clock|text/time-span|tree/wait-forest)|[^/]+\.ts$)`,
+  ],
   ['schedule', '^src/schedule/', String.raw`^src/(schedule/|api/|base/clock\.ts|[^/]+\.ts$)`],
   ['telemetry', '^src/telemetry/', String.raw`^src/(telemetry/|api/|base/clock\.ts|[^/]+\.ts$)`],
   [
     'cli',
     '^src/cli/',
-    String.raw`^src/(cli/|api/|base/(clock|glob)\.ts|config/|engine/(memory/|endpoint\.ts)|[^/]+\.ts$)`,
+    String.raw`^src/(cli/|dashboard/|api/|base/(clock|glob)\.ts|config/|engine/(memory/|endpoint\.ts)|[^/]+\.ts$)`,
   ],
 ]
 

@@ -15,6 +15,7 @@ import { isMain } from './is-main.mjs'
 
 const root = join(import.meta.dirname, '..')
 const VM = 'engine/memory/lua/vm.gen.js'
+const PAGE = 'dashboard/assets.gen.js'
 const OUTPUT = /\.[cm]?js(\.map)?$|\.d\.[cm]?ts$/
 const SOURCES = ['.ts', '.mts', '.js', '.mjs']
 
@@ -41,10 +42,16 @@ const buildMemoryVm = async () => {
   await buildVm(join(root, 'src', VM))
 }
 
-const copyMemoryVm = () => {
-  const vm = join(root, 'dist', VM)
-  mkdirSync(dirname(vm), { recursive: true })
-  copyFileSync(join(root, 'src', VM), vm)
+const buildPage = async () => {
+  const { buildDashboard } = await import('./build-dashboard.mjs')
+  await buildDashboard(root)
+}
+
+/** What is built as JavaScript. The compiler leaves it alone. @param {string} file */
+const copy = (file) => {
+  const to = join(root, 'dist', file)
+  mkdirSync(dirname(to), { recursive: true })
+  copyFileSync(join(root, 'src', file), to)
 }
 
 /** @param {{ tests?: boolean }} [options] @returns {Promise<boolean>} whether all went well */
@@ -53,9 +60,11 @@ export const build = async ({ tests = false } = {}) => {
   const steps = [
     () => buildLua(root),
     buildMemoryVm,
+    buildPage,
     () => removeStale(join(root, 'dist'), join(root, 'src')),
     () => compile('tsconfig.json'),
-    copyMemoryVm,
+    () => compile('src/dashboard/page/tsconfig.json'),
+    () => [VM, PAGE].forEach(copy),
     () => buildBrowser(join(root, 'dist/browser.js')),
     () => chmodSync(join(root, 'dist/cli/main.js'), 0o755),
     () => buildMan(root),

@@ -3,13 +3,13 @@ import { delimiter, join } from 'node:path'
 import { ensure, isProgram } from './packages.mjs'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const MAC = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'
 
 /** The path of a Chromium or Chrome; undefined where there is none. */
-export const chromiumProgram = () =>
-  (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
-    .find(isProgram)
+export const chromiumProgram = () => {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return [...NAMES.flatMap((name) => folders.map((folder) => join(folder, name))), MAC].find(isProgram)
+}
 
 /** Makes sure that tests of pages find a browser, if this machine may be changed. */
 export const ensureChromium = () => {

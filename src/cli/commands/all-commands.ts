@@ -13,6 +13,7 @@ export const commands: readonly Entry[] = [
   { name: 'watch', summary: 'show what happens to a lock, or to all', load: () => import('./watch.js') },
   { name: 'tree', summary: 'show which call waits for which, and deadlocks', load: () => import('./tree.js') },
   { name: 'top', summary: 'follow the locks in the terminal', load: () => import('./top.js') },
+  { name: 'dashboard', summary: 'show the locks in your browser', load: () => import('./dashboard.js') },
   { name: 'unlock', summary: 'release a lock that another process holds', load: () => import('./unlock.js') },
   { name: 'doctor', summary: 'find what endangers locks on this server', load: () => import('./doctor.js') },
   { name: 'bench', summary: 'measure how fast locks are on this server', load: () => import('./bench.js') },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect, LockLostError } from 'holdfast'
+import { dashboard } from 'holdfast/dashboard'
 import { rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
@@ -22,6 +23,8 @@ for (const rateLimit of [forExpress, forFastify, forHono])
 for (const idempotency of [expressIdempotency, fastifyIdempotency, honoIdempotency])
   idempotency({ client, scope: () => 'all' })
 for (const store of [expressRateLimitStore, throttlerStorage]) store({ client })
+const page = dashboard({ client, authorize: () => 'read' })
+assert.match(await (await page(new Request('http://localhost/app.js'))).text(), /EventSource/)
 // node-cron is not installed here: nothing imports it.
 const coordinator = runCoordinator(client)
 assert.equal(await coordinator.shouldRun('smoke:2026-11-27T02:00:00.000Z', 1000), true)

@@ -1,0 +1,91 @@
+import { timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Client } from '../../api/client.js'
+import { dashboard, type DashboardAction, toNode } from '../../dashboard/index.js'
+import { plainText, quoted } from '../../plain-text.js'
+import { say } from '../say.js'
+
+interface LocalOptions {
+  readonly client: Client
+  /** What the page calls the server. */
+  readonly title: string
+  /** Who knows it may look, and what `leave` says. */
+  readonly token: string
+  readonly leave: 'read' | 'act'
+}
+
+const COOKIE = 'holdfast-dashboard'
+const HOSTS = ['127.0.0.1', 'localhost']
+
+const same = (one: string, other: string): boolean => {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+const tell = ({ name, client, label, released }: DashboardAction): void => {
+  const who = label === undefined ? `client ${plainText(client)}` : plainText(label)
+  say(`the page released ${quoted(name)}, which was held by ${who}${released ? '' : ': it did not hold it any more'}`)
+}
+
+/** A dashboard on this machine alone: for who knows the token, and not for pages of other hosts whose names lead here. */
+export class LocalDashboard {
+  readonly #options: LocalOptions
+  readonly #server: Server
+  #port = 0
+
+  constructor(options: LocalOptions) {
+    this.#options = options
+    const { client, title } = options
+    const authorize = (request: Request) => this.#leaveOf(request)
+    const serve = toNode(dashboard({ client, title, authorize, path: '/', onAction: tell }))
+    this.#server = createServer((request, response) => {
+      if (!this.#enter(request, response)) void serve(request, response)
+    })
+  }
+
+  /** Resolves to the address, with the token; undefined: the port is not available. */
+  listen(port: number): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      this.#server.once('error', () => resolve(undefined))
+      this.#server.listen(port, '127.0.0.1', () => {
+        const address = this.#server.address()
+        this.#port = typeof address === 'object' && address !== null ? address.port : port
+        resolve(`http://127.0.0.1:${this.#port}/?token=${this.#options.token}`)
+      })
+    })
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve())
+      this.#server.closeAllConnections()
+    })
+  }
+
+  #leaveOf(request: Request): false | 'read' | 'act' {
+    const { host } = new URL(request.url)
+    if (!HOSTS.some((name) => host === `${name}:${this.#port}`)) return false
+    const cookies = (request.headers.get('cookie') ?? '').split(';').map((one) => one.trim())
+    const known = cookies.some((one) => same(one, `${this.#cookie}=${this.#options.token}`))
+    return known && this.#options.leave
+  }
+
+  /** Cookies of one host are sent to all of its ports. */
+  get #cookie(): string {
+    return `${COOKIE}-${this.#port}`
+  }
+
+  /** The printed address: the token becomes a cookie, so that it is in no address any more. */
+  #enter({ method, url = '/' }: IncomingMessage, response: ServerResponse): boolean {
+    const token = /^\/\?token=([\w-]{1,64})$/.exec(url)?.[1]
+    if (method !== 'GET' || token === undefined || !same(token, this.#options.token)) return false
+    response.writeHead(302, {
+      Location: '/',
+      'Set-Cookie': `${this.#cookie}=${token}; HttpOnly; SameSite=Strict; Path=/`,
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+    })
+    response.end()
+    return true
+  }
+}

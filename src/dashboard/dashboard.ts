@@ -1,0 +1,152 @@
+import type { Client } from '../api/client.js'
+import { systemClock } from '../base/clock.js'
+import { checkFunction, show } from '../check-options.js'
+import { plainJson } from '../plain-text.js'
+import { textOf } from '../thrown.js'
+import { answer, refusal } from './answers.js'
+import { PAGE, SCRIPT, STYLE } from './assets.gen.js'
+import { fromElsewhere } from './guard.js'
+import { Reader } from './reader.js'
+import { type DashboardAction, release } from './release.js'
+import { type Leaf, routeOf } from './route.js'
+import { aliases } from './shown.js'
+import { Streams } from './streams.js'
+
+/** What a request may do: nothing, look, or also release locks. */
+export type Leave = false | 'read' | 'act'
+
+/** Options of `dashboard`. */
+export interface DashboardOptions {
+  /** The locks that this client can list are shown. */
+  readonly client: Client
+  /** Says for each request what it may do. If it throws, the request may do nothing. */
+  readonly authorize: (request: Request) => Leave | Promise<Leave>
+  /** Where the dashboard is mounted, for example `/admin/locks`. Default: wherever the requests lead. */
+  readonly path?: string | undefined
+  /** What the page calls the server, for example `production`. Default: nothing. */
+  readonly title?: string | undefined
+  /** How many tabs may have a stream at once. Others poll. Default 64. */
+  readonly streams?: number | undefined
+  /** Called after each action, so that you can write down who did what. */
+  readonly onAction?: ((action: DashboardAction) => void) | undefined
+}
+
+/** Where a framework has mounted the handler, if the request does not show it. */
+export interface DashboardMount {
+  /** The path, without a slash at the end. */
+  readonly base: string
+}
+
+/** Answers the requests of the dashboard. */
+export type DashboardHandler = (request: Request, mount?: DashboardMount) => Promise<Response>
+
+const STREAMS = 64
+
+const checkPath = (path: string | undefined): string | undefined => {
+  if (path === undefined) return undefined
+  if (typeof path === 'string' && path.startsWith('/')) return path.replace(/\/+$/, '')
+  throw new TypeError(`path must begin with a slash, not ${show(path)}`)
+}
+
+const checkStreams = (streams: number): number => {
+  if (Number.isSafeInteger(streams) && streams >= 0) return streams
+  throw new TypeError(`streams must be an integer from 0, not ${show(streams)}`)
+}
+
+/**
+ * A page that shows live what is locked, with holders and waiters: one function from a request to its response. It only reads, unless `authorize` answers `'act'`.
+ *
+ * @example
+ *     const handler = dashboard({ client, authorize: (request) => (isAdmin(request) ? 'read' : false) })
+ */
+export const dashboard = (options: DashboardOptions): DashboardHandler => {
+  const { client, authorize, title = '', onAction, streams = STREAMS } = options
+  checkFunction(authorize, 'authorize')
+  if (onAction !== undefined) checkFunction(onAction, 'onAction')
+  const path = checkPath(options.path)
+  const alias = aliases(systemClock.randomBytes(32))
+  const reader = new Reader({ client, alias, where: title })
+  const parts: Parts = {
+    reader,
+    streams: new Streams(reader, checkStreams(streams)),
+    release: (request) => release(request, { client, alias, tell: (action) => onAction?.(action) }),
+  }
+  return async (request, mount) => {
+    const may = await leaveOf(authorize, request)
+    if (may === false) return refusal(403, 'You may not see this page.')
+    const { pathname } = new URL(request.url)
+    const route = routeOf(pathname, path ?? mount?.base)
+    if (route === undefined) return refusal(404, 'There is nothing here.')
+    if ('redirect' in route) return redirected(request, route.redirect)
+    return METHODS[route.leaf].includes(request.method)
+      ? ANSWERS[route.leaf]({ request, may, parts })
+      : refusal(405, 'This method is not allowed here.', { Allow: METHODS[route.leaf].join(', ') })
+  }
+}
+
+interface Parts {
+  readonly reader: Reader
+  readonly streams: Streams
+  readonly release: (request: Request) => Promise<Response>
+}
+
+interface Asking {
+  readonly request: Request
+  readonly may: 'read' | 'act'
+  readonly parts: Parts
+}
+
+const leaveOf = async (authorize: DashboardOptions['authorize'], request: Request): Promise<Leave> => {
+  try {
+    const leave = await authorize(request)
+    return leave === 'read' || leave === 'act' ? leave : false
+  } catch {
+    return false
+  }
+}
+
+const redirected = ({ method }: Request, location: string): Response =>
+  method === 'GET'
+    ? refusal(302, 'The page is below this address.', { Location: location })
+    : refusal(405, 'This method is not allowed here.', { Allow: 'GET' })
+
+const LOOKING = ['GET', 'HEAD'] as const
+const METHODS: Readonly<Record<Leaf, readonly string[]>> = {
+  '': LOOKING,
+  'app.js': LOOKING,
+  'style.css': LOOKING,
+  events: ['GET'],
+  state: ['GET'],
+  release: ['POST'],
+}
+
+const file =
+  (text: string, type: string) =>
+  ({ request }: Asking) =>
+    answer(request.method === 'HEAD' ? null : text, { type })
+
+const ELSEWHERE = 'This request comes from another site.'
+
+const ANSWERS: Readonly<Record<Leaf, (asking: Asking) => Response | Promise<Response>>> = {
+  '': file(PAGE, 'text/html'),
+  'app.js': file(SCRIPT, 'text/javascript'),
+  'style.css': file(STYLE, 'text/css'),
+  events: ({ request, may, parts }) => {
+    if (fromElsewhere(request)) return refusal(403, ELSEWHERE)
+    const stream = parts.streams.open(may)
+    if (stream === undefined)
+      return refusal(503, 'Too many tabs have a stream. This one polls.', { 'Retry-After': '10' })
+    return answer(stream, { type: 'text/event-stream', more: { 'X-Accel-Buffering': 'no' } })
+  },
+  state: async ({ request, may, parts }) => {
+    if (fromElsewhere(request)) return refusal(403, ELSEWHERE)
+    try {
+      await parts.reader.poll()
+      return answer(plainJson({ ...parts.reader.snapshot(), may }, 0), { type: 'application/json' })
+    } catch (error) {
+      return refusal(503, textOf(error))
+    }
+  },
+  release: ({ request, may, parts }) =>
+    may === 'act' ? parts.release(request) : refusal(405, 'You may look, but not act.', { Allow: '' }),
+}

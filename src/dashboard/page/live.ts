@@ -1,0 +1,147 @@
+import type { Around, Difference, ShownLock, Snapshot } from '../state.js'
+
+/** What the page knows, and whether it is still told. */
+export interface Known {
+  readonly around: Around | undefined
+  readonly locks: ReadonlyMap<string, ShownLock>
+  /** `connecting`: it has heard nothing yet. `lost`: the dashboard does not answer. */
+  readonly link: 'connecting' | 'live' | 'polling' | 'lost'
+  /** Since when the dashboard has not answered, ms since the epoch, by this machine's clock. */
+  readonly lostAt: number | undefined
+}
+
+/** ms. After so long a silence beyond the time between two readings the stream counts as dead. */
+const SILENCE = 4000
+/** ms between two tries to open a stream, and between two polls. */
+const RETRY = 1000
+const POLL = 2000
+/** After so many streams that failed at once, the page polls; and so often it then tries a stream again. */
+const FAILURES = 2
+const TRY_STREAM = 10_000
+
+/** Keeps the page up to date: by one stream, or by polling. Does nothing while the page is hidden. */
+export class Live {
+  #known: Known = { around: undefined, locks: new Map(), link: 'connecting', lostAt: undefined }
+  readonly #changed: () => void
+  #source: EventSource | undefined
+  #timer: number | undefined
+  #failures = 0
+  #streamAt = 0
+  /** ms that the server's clock is ahead of this machine's. */
+  #ahead = 0
+
+  constructor(changed: () => void) {
+    this.#changed = changed
+    document.addEventListener('visibilitychange', () => this.#visible())
+    this.#visible()
+  }
+
+  get known(): Known {
+    return this.#known
+  }
+
+  /** The server's time. */
+  now(): number {
+    return Date.now() + this.#ahead
+  }
+
+  #visible(): void {
+    this.#stop()
+    if (!document.hidden) this.#open()
+  }
+
+  #stop(): void {
+    this.#source?.close()
+    this.#source = undefined
+    window.clearTimeout(this.#timer)
+  }
+
+  #after(ms: number, then: () => void): void {
+    window.clearTimeout(this.#timer)
+    this.#timer = window.setTimeout(then, ms)
+  }
+
+  #open(): void {
+    this.#stop()
+    this.#streamAt = Date.now()
+    const source = new EventSource('events')
+    this.#source = source
+    source.addEventListener('snapshot', ({ data }) => this.#heard(data as string, this.#snapshot))
+    source.addEventListener('difference', ({ data }) => this.#heard(data as string, this.#difference))
+    source.addEventListener('error', () => this.#failed())
+    this.#after(SILENCE + RETRY, () => this.#failed())
+  }
+
+  #heard(data: string, take: (data: string) => void): void {
+    this.#failures = 0
+    take(data)
+    this.#after((this.#known.around?.every ?? RETRY) + SILENCE, () => this.#failed())
+  }
+
+  readonly #snapshot = (data: string): void => {
+    const { locks, ...around } = JSON.parse(data) as Snapshot
+    this.#take(around, new Map(locks.map((lock) => [lock.id, lock])), 'live')
+  }
+
+  readonly #difference = (data: string): void => {
+    const { set, gone, ...around } = JSON.parse(data) as Difference
+    // A difference without a snapshot before it says nothing.
+    if (this.#known.around === undefined) return
+    const locks = new Map(this.#known.locks)
+    for (const id of gone) locks.delete(id)
+    for (const lock of set) locks.set(lock.id, lock)
+    this.#take(around, locks, 'live')
+  }
+
+  #take(around: Around, locks: ReadonlyMap<string, ShownLock>, link: 'live' | 'polling'): void {
+    if (around.trouble === null) this.#setClock(around.at)
+    this.#known = { around, locks, link, lostAt: undefined }
+    this.#changed()
+  }
+
+  /** A small difference is the way of the message, which is not always equally long. */
+  #setClock(at: number): void {
+    const ahead = at - Date.now()
+    if (Math.abs(ahead - this.#ahead) > 250) this.#ahead = ahead
+  }
+
+  #failed(): void {
+    this.#stop()
+    this.#failures += 1
+    if (this.#failures < FAILURES) this.#after(RETRY, () => this.#open())
+    else void this.#poll()
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      const response = await fetch('state', { signal: AbortSignal.timeout(SILENCE) })
+      if (!response.ok) throw new Error(await response.text())
+      const { locks, ...around } = (await response.json()) as Snapshot
+      this.#take(around, new Map(locks.map((lock) => [lock.id, lock])), 'polling')
+    } catch {
+      this.#lost()
+    }
+    if (document.hidden) return
+    const stream = this.#known.link === 'lost' || Date.now() - this.#streamAt > TRY_STREAM
+    this.#after(this.#known.link === 'lost' ? RETRY : POLL, () => (stream ? this.#open() : void this.#poll()))
+  }
+
+  #lost(): void {
+    this.#known = { ...this.#known, link: 'lost', lostAt: this.#known.lostAt ?? Date.now() }
+    this.#changed()
+  }
+}
+
+/** Asks to release what this owner holds. Resolves to why it was not; undefined: it was. */
+export const releaseHold = async (name: string, owner: string): Promise<string | undefined> => {
+  try {
+    const response = await fetch('release', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name, owner }),
+    })
+    return response.ok ? undefined : (await response.text()).trim()
+  } catch {
+    return 'The dashboard does not answer.'
+  }
+}

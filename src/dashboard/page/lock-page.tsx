@@ -1,0 +1,160 @@
+import { useState } from 'preact/hooks'
+import type { Person, ShownLock } from '../state.js'
+import { Lane } from './lane.js'
+import { releaseHold } from './live.js'
+import type { Problem } from './problems.js'
+import { age, count, isShared, kindText, permitsText, shown, spanOf, whoIs } from './words.js'
+
+const WHOLE = { holders: 20, waiters: 50 }
+
+interface LockPageProps {
+  readonly lock: ShownLock | undefined
+  readonly now: number
+  readonly problem: Problem | undefined
+  readonly level: Problem['level'] | undefined
+  readonly may: 'read' | 'act'
+}
+
+const Fact = ({ name, children }: { name: string; children: unknown }) => (
+  <div class="fact">
+    <dt>{name}</dt>
+    <dd>{children as never}</dd>
+  </div>
+)
+
+const leaseText = ({ until, renewed }: ShownLock, now: number): string => {
+  if (until === null) return 'has no end'
+  if (until === undefined) return 'none'
+  return `${spanOf(Math.max(0, until - now))} left${renewed === true ? ', renewed by its client' : ''}`
+}
+
+const SIGNS = {
+  gone: 'silent: its process has probably died',
+  redisson: 'a client of Redisson: nothing shows if it is alive',
+  unknown: 'its label cannot be read: nothing shows if it is alive',
+} as const
+
+const details = (one: Person, now: number): readonly string[] => [
+  `for ${age(one, now)}`,
+  ...(one.mode === undefined ? [] : [`${one.mode}s`]),
+  ...(one.count === undefined ? [] : [`acquired ${one.count} times`]),
+  ...(one.keys === undefined ? [] : [`keys ${one.keys.map(shown).join(', ')}`]),
+  ...(one.wants === undefined || one.wants.length === 0 ? [] : [`waits for ${one.wants.map(shown).join(', ')}`]),
+  ...(one.sign === undefined ? [] : [SIGNS[one.sign]]),
+]
+
+/** Releasing is confirmed by typing the name: nobody does that by mistake. */
+const Release = ({ lock, holder }: { lock: ShownLock; holder: Person }) => {
+  const [open, setOpen] = useState(false)
+  const [typed, setTyped] = useState('')
+  const [said, setSaid] = useState('')
+  const release = async (event: Event) => {
+    event.preventDefault()
+    const refused = await releaseHold(lock.name, holder.id)
+    setSaid(refused ?? 'Released.')
+    setTyped('')
+    setOpen(false)
+  }
+  if (!open)
+    return (
+      <span class="release">
+        <button type="button" onClick={() => setOpen(true)}>
+          Release…
+        </button>
+        <span role="status">{said}</span>
+      </span>
+    )
+  return (
+    <form class="release" onSubmit={(event) => void release(event)}>
+      <label>
+        {whoIs(holder)} learns of it at its next renewal, and may work beside the next holder until then. To release,
+        type <b>{shown(lock.name)}</b>
+        <input value={typed} onInput={({ currentTarget }) => setTyped(currentTarget.value)} autocomplete="off" />
+      </label>
+      <button type="submit" class="danger" disabled={typed !== lock.name && typed !== shown(lock.name)}>
+        Release it
+      </button>
+      <button type="button" onClick={() => setOpen(false)}>
+        Cancel
+      </button>
+    </form>
+  )
+}
+
+const Holders = ({ lock, now, may }: Pick<LockPageProps, 'now' | 'may'> & { lock: ShownLock }) => (
+  <section>
+    <h2>{lock.holding === 0 ? 'Nobody holds it' : count(lock.holding, 'holder')}</h2>
+    <ul class="people">
+      {lock.holders.map((one) => (
+        <li key={one.id}>
+          <b>{whoIs(one)}</b>{' '}
+          <span class="quiet">
+            client {shown(one.short)}, {details(one, now).join(', ')}
+          </span>
+          {may === 'act' && <Release key={one.id} {...{ lock, holder: one }} />}
+        </li>
+      ))}
+    </ul>
+  </section>
+)
+
+const Line = ({ lock, now }: { lock: ShownLock; now: number }) => (
+  <section>
+    <h2>{lock.waiters === 0 ? 'Nobody waits' : `${count(lock.waiters, 'waiter')}, in order`}</h2>
+    <ol class="people">
+      {lock.waiting.map((one) => (
+        <li key={one.id}>
+          <b>{whoIs(one)}</b>{' '}
+          <span class="quiet">
+            client {shown(one.short)}, {details(one, now).join(', ')}
+          </span>
+        </li>
+      ))}
+    </ol>
+    {lock.waiters > lock.waiting.length && <p class="quiet">… and {lock.waiters - lock.waiting.length} more</p>}
+  </section>
+)
+
+const Free = () => (
+  <div class="nothing">
+    <h2>This lock is free</h2>
+    <p>No call has held it, or waited for it, within the last minute.</p>
+    <p>
+      <a href="#/">All locks</a>
+    </p>
+  </div>
+)
+
+/** One lock: everything that is known of it. */
+export const LockPage = ({ lock, now, problem, level, may }: LockPageProps) => {
+  if (lock === undefined) return <Free />
+  return (
+    <article class="one">
+      <p>
+        <a href="#/">← All locks</a>
+      </p>
+      <h1>{shown(lock.name)}</h1>
+      {problem !== undefined && (
+        <div class={`problem ${problem.level}`}>
+          <b>{problem.text}</b>
+          <span>{problem.advice}</span>
+        </div>
+      )}
+      <dl class="facts">
+        <Fact name="Kind">{kindText(lock.kind)}</Fact>
+        {isShared(lock) ? (
+          <Fact name="Permits">{permitsText(lock)}</Fact>
+        ) : (
+          <Fact name="Lease">{leaseText(lock, now)}</Fact>
+        )}
+        {lock.token !== undefined && <Fact name="Newest token">{lock.token}</Fact>}
+        <Fact name="Waiters">{lock.waiters}</Fact>
+      </dl>
+      <Lane {...{ lock, now, level }} limits={WHOLE} />
+      <div class="columns">
+        {!isShared(lock) && <Holders {...{ lock, now, may }} />}
+        <Line {...{ lock, now }} />
+      </div>
+    </article>
+  )
+}

@@ -1,0 +1,56 @@
+import { spanOf } from '../../cli/text/time-span.js'
+import { plainText } from '../../plain-text.js'
+import type { Person, ShownLock } from '../state.js'
+
+export { spanOf }
+
+/** A text that others wrote, with what cannot be seen made visible. */
+export const shown = (text: string): string => plainText(text, 300)
+
+export const whoIs = ({ label, short }: Pick<Person, 'label' | 'short'>): string =>
+  label === undefined ? `client ${shown(short)}` : shown(label)
+
+export const age = ({ since }: Pick<Person, 'since'>, now: number): string => spanOf(Math.max(0, now - since))
+
+const KINDS: Readonly<Record<string, string>> = {
+  lock: 'lock',
+  nonReentrantLock: 'non-reentrant lock',
+  spinLock: 'spin lock',
+  fencedLock: 'fenced lock',
+  fairLock: 'fair lock',
+  nonReentrantFairLock: 'non-reentrant fair lock',
+  readWriteLock: 'read-write lock',
+  fairReadWriteLock: 'fair read-write lock',
+  keyedLock: 'keyed lock',
+  semaphore: 'semaphore',
+  permitSemaphore: 'permit semaphore',
+  rateLimiter: 'rate limiter',
+  countDownLatch: 'latch',
+}
+
+export const kindText = (kind: string): string => KINDS[kind] ?? shown(kind)
+
+export const isShared = ({ kind }: ShownLock): boolean =>
+  kind === 'semaphore' || kind === 'permitSemaphore' || kind === 'rateLimiter' || kind === 'countDownLatch'
+
+/** Of what nobody owns: how many permits there are. */
+export const permitsText = ({ kind, available = 0, permits = 0 }: ShownLock): string => {
+  if (kind === 'countDownLatch') return `count ${available}`
+  if (kind === 'rateLimiter') return `${permits} permits in each interval`
+  return permits > 0 ? `${available} of ${permits} permits available` : `${available} permits available`
+}
+
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number.toLocaleString('en')} ${number === 1 ? one : many}`
+
+const HUES = 8
+const MOST_CLIENTS = 10_000
+const hues = new Map<string, number>()
+
+/** One of eight colours for each client, in the order in which the page meets them: the first eight differ. */
+export const hueOf = (client: string): number => {
+  if (hues.size > MOST_CLIENTS) hues.clear()
+  const hue = hues.get(client) ?? hues.size % HUES
+  hues.set(client, hue)
+  return hue
+}

@@ -1,0 +1,89 @@
+import type { Client } from '../api/client.js'
+import type { ListedHolder, ListedLock } from '../api/listing.js'
+import { lockOf } from '../cli/locks/listed-kinds.js'
+import { locksAt } from '../cli/locks/find.js'
+import { textOf } from '../thrown.js'
+import { json, refusal } from './answers.js'
+import { bodyOf, fromOwnPage } from './guard.js'
+import type { Alias } from './shown.js'
+
+/** Somebody released by force what an owner held. */
+export interface DashboardAction {
+  /** What was done. */
+  readonly type: 'release'
+  /** The name of the lock. */
+  readonly name: string
+  /** Its kind. */
+  readonly kind: ListedLock['kind']
+  /** The id of the client that held it. */
+  readonly client: string
+  /** The label of that client. */
+  readonly label?: string | undefined
+  /** Whether it was released. `false`: the owner had lost or released it in the meantime. */
+  readonly released: boolean
+  /** The request, so that you can say who it was. */
+  readonly request: Request
+}
+
+export interface Acting {
+  readonly client: Client
+  readonly alias: Alias
+  readonly tell: (action: DashboardAction) => void
+}
+
+interface Asked {
+  readonly name: string
+  readonly owner: string
+}
+
+/** Anybody may have written it. */
+const askedIn = (text: string): Asked | undefined => {
+  try {
+    const { name, owner } = JSON.parse(text) as Readonly<Record<string, unknown>>
+    return typeof name === 'string' && name !== '' && typeof owner === 'string' && owner !== ''
+      ? { name, owner }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isJson = (request: Request): boolean =>
+  /^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '')
+
+/** `POST release`: releases what one owner holds, if it still holds it. */
+export const release = async (request: Request, acting: Acting): Promise<Response> => {
+  if (!fromOwnPage(request)) return refusal(403, 'This request does not come from the page of this dashboard.')
+  if (!isJson(request)) return refusal(415, 'The body must be JSON.')
+  const body = await bodyOf(request)
+  if (body === undefined) return refusal(413, 'The body is too long.')
+  const asked = askedIn(body)
+  if (asked === undefined) return refusal(400, 'The body must be {"name":…,"owner":…}.')
+  try {
+    return await releaseFor(asked, request, acting)
+  } catch (error) {
+    return refusal(503, `It could not be released: ${textOf(error)}`)
+  }
+}
+
+const releaseFor = async ({ name, owner }: Asked, request: Request, acting: Acting): Promise<Response> => {
+  const { client, alias, tell } = acting
+  const is = (one: ListedHolder): boolean => one.owner === owner || alias(one.owner) === owner
+  const found = (await locksAt(client, name, undefined)).find(({ holders }) => holders.some(is))
+  const holder = found?.holders.find(is)
+  if (found === undefined || holder === undefined) return stale()
+  const released = await releaseOf(client, found, holder)
+  const { client: theirs, label } = holder
+  tell({ type: 'release', name: found.name, kind: found.kind, client: theirs, label, released, request })
+  return released ? json({ released: true }) : stale()
+}
+
+/** The server compares the owner and releases in one step. Of a keyed lock, all keys that the owner holds. */
+const releaseOf = (client: Client, lock: ListedLock, holder: ListedHolder): Promise<boolean> => {
+  const theirs = lock.holders.filter(({ owner }) => owner === holder.owner)
+  const mode = theirs.find((one) => one.mode === 'write')?.mode ?? holder.mode
+  const keys = [...new Set(theirs.flatMap((one) => one.keys ?? []))]
+  return lockOf(client, lock, { mode, keys }).forceRelease({ owner: holder.owner })
+}
+
+const stale = (): Response => refusal(409, 'That owner does not hold the lock any more. Nothing was released.')

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import type { ListedHolder, ListedLock, ListedWaiter } from '../api/listing.js'
+import { signOf } from '../cli/locks/signs.js'
+import { type Past, type Person, type ShownLock, WINDOW } from './state.js'
+
+/** How many holders and waiters of one lock a page gets, how many ended holds, and how many characters of a text. */
+const MOST_HOLDERS = 20
+const MOST_WAITERS = 50
+const MOST_PAST = 30
+const LONGEST = 300
+const MOST_KEYS = 20
+/** ms. The end of a lease is estimated again at each reading: what differs by less is the same. */
+const JITTER = 400
+/** ms. If the lease ends later than it did, by more than this, it was renewed. */
+const RENEWAL = 1000
+
+/** What a page may know instead of an owner or a client's id. */
+export type Alias = (text: string) => string
+
+export const aliases = (secret: Uint8Array): Alias => {
+  return (text) => createHash('sha256').update(secret).update(text).digest('base64url').slice(0, 16)
+}
+
+const cut = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`)
+
+type Anybody = ListedHolder | ListedWaiter
+
+const person = (one: Anybody, since: number, alias: Alias): Person => ({
+  id: alias(one.owner),
+  client: alias(one.client),
+  short: one.client.slice(0, 8),
+  ...(one.label !== undefined && { label: cut(one.label) }),
+  since: Math.round(one.since ?? since),
+  ...(one.keys !== undefined && { keys: one.keys.slice(0, MOST_KEYS).map(cut) }),
+})
+
+const signed = (holder: ListedHolder): Pick<Person, 'sign'> => {
+  const { is } = signOf(holder)
+  if (is === 'silent') return { sign: 'gone' }
+  return is === 'redisson' || is === 'unknown' ? { sign: is } : {}
+}
+
+const holding = (one: ListedHolder, since: number, alias: Alias): Person => ({
+  ...person(one, since, alias),
+  ...signed(one),
+  ...(one.mode !== 'exclusive' && { mode: one.mode }),
+  ...(one.count > 1 && { count: one.count }),
+  ...(one.waitsFor !== undefined && { wants: one.waitsFor.slice(0, MOST_KEYS).map(({ name }) => cut(name)) }),
+})
+
+/** Since when somebody is there that was seen before: the earliest that was ever said. */
+const sinceOf = (people: readonly Person[] | undefined, id: string, now: number): number =>
+  people?.find((one) => one.id === id)?.since ?? now
+
+const leaseOf = ({ remaining }: ListedLock, now: number, before: ShownLock | undefined): Partial<ShownLock> => {
+  if (remaining === undefined) return {}
+  if (remaining === Infinity) return { until: null }
+  const was = before?.until ?? undefined
+  const until = Math.round(now + remaining)
+  const lease = Math.max(before?.lease ?? 0, remaining)
+  const renewed = before?.renewed === true || (was !== undefined && until - was > RENEWAL)
+  const same = was !== undefined && Math.abs(until - was) < JITTER
+  return {
+    until: same ? was : until,
+    lease: same ? (before?.lease ?? lease) : lease,
+    ...(renewed && { renewed: true as const }),
+  }
+}
+
+const ended = (before: ShownLock | undefined, holders: readonly Person[], now: number): readonly Past[] => {
+  if (before === undefined) return []
+  const there = new Set(holders.map(({ id }) => id))
+  const left = before.holders.filter(({ id }) => !there.has(id))
+  const past = left.map(({ id, client, short, label, since }) => ({ id, client, short, label, since, until: now }))
+  return [...before.past, ...past].filter(({ until }) => until > now - WINDOW).slice(-MOST_PAST)
+}
+
+const idOf = ({ kind, key }: Pick<ListedLock, 'kind' | 'key'>, alias: Alias): string => alias(`${kind} ${key}`)
+
+/** `before`: how the same lock was shown after the reading before. */
+export interface Seen {
+  readonly now: number
+  readonly alias: Alias
+  readonly before: (id: string) => ShownLock | undefined
+}
+
+export const shown = (lock: ListedLock, { now, alias, before: at }: Seen): ShownLock => {
+  const id = idOf(lock, alias)
+  const before = at(id)
+  const holders = lock.holders
+    .slice(0, MOST_HOLDERS)
+    .map((one) => holding(one, sinceOf(before?.holders, alias(one.owner), now), alias))
+  const waiting = lock.waiting
+    .slice(0, MOST_WAITERS)
+    .map((one) => person(one, sinceOf(before?.waiting, alias(one.owner), now), alias))
+  const same = holders.length === 1 && before?.holders[0]?.id === holders[0]?.id
+  return {
+    ...{ id, name: cut(lock.name), kind: lock.kind, holders, waiting },
+    holding: lock.holders.length,
+    waiters: lock.waiting.length,
+    ...(lock.more === true && { more: true as const }),
+    ...leaseOf(lock, now, same ? before : undefined),
+    ...(lock.token !== undefined && { token: String(lock.token) }),
+    ...(lock.available !== undefined && { available: lock.available }),
+    ...(lock.permits !== undefined && { permits: lock.permits }),
+    past: ended(before, holders, now),
+  }
+}
+
+/** A lock that was there at the reading before, and is free now; undefined: nothing of it is worth showing any more. */
+export const freed = (before: ShownLock, now: number): ShownLock | undefined => {
+  const free = before.free ?? now
+  const past = ended(before, [], now)
+  if (now - free > WINDOW || past.length === 0) return undefined
+  const { id, name, kind } = before
+  return { id, name, kind, holders: [], holding: 0, waiting: [], waiters: 0, past, free }
+}

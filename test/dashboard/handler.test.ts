@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict'
+import { request as nodeRequest } from 'node:http'
+import { connect as connectSocket } from 'node:net'
+import { once } from 'node:events'
+import { describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { connect, type Hold } from 'holdfast'
+import { dashboard, type DashboardAction, type DashboardHandler } from 'holdfast/dashboard'
+import { SCRIPT } from '#src/dashboard/assets.gen.js'
+import type { ShownLock, Snapshot } from '#src/dashboard/state.js'
+import { STRANGE_NAMES } from '../support/hostile.js'
+import { onServer } from '../support/server.js'
+import { until } from '../support/until.js'
+import { served } from './stage.js'
+
+const OWN = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
+
+const state = async (base: string): Promise<Snapshot> => {
+  const response = await fetch(`${base}state`)
+  assert.equal(response.status, 200, await response.clone().text())
+  return (await response.json()) as Snapshot
+}
+
+/** The lock, once the page would show it. */
+const listed = async (base: string, name: string): Promise<ShownLock> => {
+  let found: ShownLock | undefined
+  await until(async () => {
+    found = (await state(base)).locks.find((lock) => lock.name === name && lock.holding > 0)
+    return found !== undefined
+  })
+  return found ?? assert.fail()
+}
+
+const post = (base: string, body: string, headers: Record<string, string> = OWN): Promise<Response> =>
+  fetch(`${base}release`, { method: 'POST', headers, body })
+
+const releaseOf = (name: string, owner: string): string => JSON.stringify({ name, owner })
+
+/** The request as it is, without what `fetch` and `URL` would mend. */
+const rawStatus = async (base: string, path: string): Promise<number> => {
+  const { hostname, port } = new URL(base)
+  const request = nodeRequest({ hostname, port, path }).end()
+  const [response] = (await once(request, 'response')) as [{ statusCode: number; resume(): void }]
+  response.resume()
+  return response.statusCode
+}
+
+const onMemory = async (options: Partial<Parameters<typeof dashboard>[0]>): Promise<DashboardHandler> => {
+  const client = await connect('memory:')
+  return dashboard({ client, authorize: () => 'read', ...options })
+}
+
+void describe('the handler of the dashboard', () => {
+  void test('the script has at most 40 KB, compressed', () => {
+    assert.ok(gzipSync(SCRIPT).length <= 40_000, `${gzipSync(SCRIPT).length}`)
+  })
+
+  void test('options that are wrong are refused', async () => {
+    const client = await connect('memory:')
+    assert.throws(() => dashboard({ client } as never), /authorize/)
+    assert.throws(() => dashboard({ client, authorize: () => 'read', path: 'locks' }), /path must begin/)
+    assert.throws(() => dashboard({ client, authorize: () => 'read', streams: -1 }), /streams must be/)
+    await client.close()
+  })
+
+  for (const [why, authorize] of [
+    ['false', () => false],
+    ['something else', () => 'admin'],
+    ['an error', () => assert.fail('no')],
+    ['nothing', () => undefined],
+  ] as const) {
+    void test(`authorize answers ${why} → 403 for everything`, async () => {
+      const handler = await onMemory({ authorize: authorize as never })
+      for (const path of ['', 'app.js', 'style.css', 'events', 'state', 'x', '..%2f']) {
+        const { status } = await handler(new Request(`http://localhost/${path}`))
+        assert.equal(status, 403, path)
+      }
+      const { status } = await handler(new Request('http://localhost/release', { method: 'POST' }))
+      assert.equal(status, 403)
+    })
+  }
+
+  void test('every answer forbids frames, sniffing, foreign and inline scripts', async () => {
+    const handler = await onMemory({})
+    for (const path of ['', 'app.js', 'style.css', 'state', 'nothing/here']) {
+      const { headers } = await handler(new Request(`http://localhost/${path}`))
+      const policy = headers.get('content-security-policy') ?? ''
+      assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'/)
+      assert.match(policy, /frame-ancestors 'none'/)
+      assert.doesNotMatch(policy, /unsafe/)
+      assert.equal(headers.get('x-content-type-options'), 'nosniff')
+      assert.equal(headers.get('referrer-policy'), 'no-referrer')
+    }
+    const page = await (await handler(new Request('http://localhost/'))).text()
+    assert.doesNotMatch(page, /<script(?![^>]*src=)|\son\w+=|\sstyle=/)
+  })
+
+  void test('methods that nothing has → 405', async () => {
+    const handler = await onMemory({ authorize: () => 'act' })
+    for (const [path, method] of [
+      ['', 'POST'],
+      ['app.js', 'DELETE'],
+      ['events', 'POST'],
+      ['state', 'PUT'],
+      ['release', 'GET'],
+      ['release', 'PUT'],
+    ] as const) {
+      const response = await handler(new Request(`http://localhost/${path}`, { method }))
+      assert.equal(response.status, 405, `${method} ${path}`)
+      assert.notEqual(response.headers.get('allow'), null)
+    }
+  })
+
+  void test('a path other than its own → 404; without the slash at the end → there', async () => {
+    const handler = await onMemory({ path: '/admin/locks' })
+    const at = async (path: string) => handler(new Request(`http://localhost${path}`))
+    assert.equal((await at('/admin/locks/')).status, 200)
+    assert.equal((await at('/admin/locks/app.js')).status, 200)
+    const response = await at('/admin/locks')
+    assert.deepEqual([response.status, response.headers.get('location')], [302, './locks/'])
+    for (const path of ['/', '/app.js', '/admin/', '/admin/locks/x', '/admin/locks/x/app.js', '/admin/locks//app.js'])
+      assert.equal((await at(path)).status, 404, path)
+  })
+
+  onServer('tricks in the path → 404', async (broken) => {
+    const base = await served(broken, { path: '/locks' })
+    const tricks = [
+      '//evil.example/locks/',
+      '/locks/%2e%2e/%2e%2e/etc/passwd',
+      '/locks/..%2fapp.js',
+      '/locks/app.js%00',
+      '/locks/app.js/',
+      String.raw`/locks\app.js`,
+      '/locks/./%61pp.js',
+      '/locks/__proto__',
+      '/locks/constructor',
+      '/locks/;/app.js',
+    ]
+    for (const path of tricks) assert.equal(await rawStatus(base, path), 404, path)
+    assert.equal(await rawStatus(base, '/locks/app.js'), 200)
+  })
+
+  onServer('no owner and no whole id of a client leaves the server', async (broken) => {
+    const base = await served(broken)
+    const holder = await broken.open({ label: 'web-1' })
+    await holder.lock('deploy').acquire()
+    const lock = await listed(base, 'deploy')
+    assert.equal(lock.holders[0]?.label, 'web-1')
+    const text = JSON.stringify(await state(base))
+    assert.ok(!text.includes(holder.id))
+    const [owner] = (await holder.lock('deploy').inspect()).holders
+    assert.ok(owner !== undefined && !text.includes(owner.owner))
+  })
+
+  onServer('a release: the named owner, by this page, with leave, and only once', async (broken) => {
+    const actions: DashboardAction[] = []
+    const base = await served(broken, { authorize: () => 'act', onAction: (action) => void actions.push(action) })
+    const holder = await broken.open({ label: 'web-1' })
+    const first = await holder.lock('deploy').acquire()
+    const lock = await listed(base, 'deploy')
+    const owner = lock.holders[0]?.id ?? assert.fail()
+    const body = releaseOf('deploy', owner)
+
+    const refused: readonly (readonly [number, string, Promise<Response>])[] = [
+      [403, 'another site', post(base, body, { ...OWN, 'Sec-Fetch-Site': 'cross-site' })],
+      [403, 'another port', post(base, body, { ...OWN, 'Sec-Fetch-Site': 'same-site' })],
+      [403, 'typed', post(base, body, { ...OWN, 'Sec-Fetch-Site': 'none' })],
+      [403, 'nobody', post(base, body, { 'Content-Type': 'application/json' })],
+      [403, 'origin', post(base, body, { 'Content-Type': 'application/json', Origin: 'http://evil.example' })],
+      [403, 'null', post(base, body, { 'Content-Type': 'application/json', Origin: 'null' })],
+      [415, 'a form', post(base, body, { ...OWN, 'Content-Type': 'text/plain' })],
+      [400, 'no JSON', post(base, '{')],
+      [400, 'null', post(base, 'null')],
+      [400, 'numbers', post(base, '{"name":1,"owner":2}')],
+      [409, 'an unknown owner', post(base, releaseOf('deploy', 'nobody'))],
+      [409, 'an unknown lock', post(base, releaseOf('another', owner))],
+    ]
+    for (const [status, why, response] of refused) assert.equal((await response).status, status, why)
+    assert.equal(first.state, 'held')
+    assert.equal(actions.length, 0)
+
+    assert.equal(
+      (await post(base, body, { 'Content-Type': 'application/json', Origin: base.slice(0, -1) })).status,
+      200,
+    )
+    const [action] = actions
+    assert.deepEqual(
+      [action?.type, action?.name, action?.kind, action?.client, action?.label, action?.released],
+      ['release', 'deploy', 'lock', holder.id, 'web-1', true],
+    )
+
+    // A stale tab: the lock has another owner by now.
+    const other = await broken.open({ label: 'web-2' })
+    const second = await other.lock('deploy').acquire()
+    assert.equal((await post(base, body)).status, 409)
+    assert.equal(await other.lock('deploy').isLocked(), true)
+    assert.equal(await second.release(), true)
+    await first.release().catch(() => false)
+  })
+
+  onServer('without leave to act → 405, and nothing is released', async (broken) => {
+    const base = await served(broken)
+    const hold: Hold = await (await broken.open()).lock('deploy').acquire()
+    const owner = (await listed(base, 'deploy')).holders[0]?.id ?? assert.fail()
+    assert.equal((await post(base, releaseOf('deploy', owner))).status, 405)
+    assert.equal(await hold.release(), true)
+  })
+
+  onServer('a body of 1 MB, with and without its length → 413, and the connection ends', async (broken) => {
+    const base = await served(broken, { authorize: () => 'act' })
+    const long = releaseOf('deploy', 'x'.repeat(1_000_000))
+    assert.equal((await post(base, long)).status, 413)
+    // One that never ends.
+    const { hostname, port } = new URL(base)
+    const socket = connectSocket(Number(port), hostname)
+    socket.on('error', () => undefined)
+    const head = ['POST /release HTTP/1.1', `Host: ${hostname}:${port}`, 'Sec-Fetch-Site: same-origin']
+    socket.write(`${[...head, 'Content-Type: application/json', 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n`)
+    const chunk = `2000\r\n${'x'.repeat(0x2000)}\r\n`
+    const timer = setInterval(() => socket.writable && socket.write(chunk), 5)
+    broken.after(() => clearInterval(timer))
+    let said = ''
+    socket.on('data', (data: Buffer) => (said += data.toString()))
+    await once(socket, 'close')
+    assert.match(said, /^HTTP\/1\.1 413 /)
+  })
+
+  onServer('more streams than allowed → 503; a stream that ends leaves room', async (broken) => {
+    const base = await served(broken, { streams: 3 })
+    const ends = Array.from({ length: 3 }, () => new AbortController())
+    for (const { signal } of ends) assert.equal((await fetch(`${base}events`, { signal })).status, 200)
+    const refused = await Promise.all(Array.from({ length: 100 }, () => fetch(`${base}events`)))
+    assert.deepEqual(new Set(refused.map(({ status }) => status)), new Set([503]))
+    assert.equal((await fetch(`${base}state`)).status, 200)
+    ends[0]?.abort()
+    await until(async () => {
+      const end = new AbortController()
+      const { status } = await fetch(`${base}events`, { signal: end.signal })
+      end.abort()
+      return status === 200
+    })
+    for (const end of ends) end.abort()
+  })
+
+  onServer('another site cannot open a stream', async (broken) => {
+    const base = await served(broken)
+    for (const path of ['events', 'state'])
+      assert.equal((await fetch(base + path, { headers: { 'Sec-Fetch-Site': 'cross-site' } })).status, 403)
+  })
+
+  onServer('names that may hold anything come as JSON on one line', async (broken) => {
+    const base = await served(broken)
+    const client = await broken.open({ label: '</script><img src=x onerror=alert(1)>' })
+    const names = [
+      ...STRANGE_NAMES.filter((name) => name.length < 10_000),
+      '<img src=x onerror=alert(1)>',
+      'data: x\n\nevent: y',
+    ]
+    for (const name of names) await client.lock(name).acquire()
+    await until(async () => (await state(base)).locks.length === names.length)
+    const end = new AbortController()
+    const { body } = await fetch(`${base}events`, { signal: end.signal })
+    let text = ''
+    for await (const chunk of body ?? assert.fail()) {
+      text += Buffer.from(chunk).toString()
+      if (text.split('\n\n').length > 3) break
+    }
+    end.abort()
+    const [, event = ''] = text.split('\n\n')
+    assert.match(event, /^event: snapshot\ndata: [^\n]*$/)
+    const shown = JSON.parse(event.slice(event.indexOf('{'))) as Snapshot
+    assert.deepEqual(new Set(shown.locks.map(({ name }) => name)), new Set(names))
+  })
+})

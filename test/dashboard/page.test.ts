@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { after, before, describe } from 'node:test'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { connect, type ListedLock } from 'holdfast'
+import { chromiumProgram } from '../../scripts/test/chromium.mjs'
+import type { Client } from '../support/engines.js'
+import { type Broken, onServer } from '../support/server.js'
+import { until } from '../support/until.js'
+import { served } from './stage.js'
+
+const PICTURES = join(import.meta.dirname, '../../../.build/dashboard')
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const SIZES = [
+  [1440, 900],
+  [1024, 768],
+  [390, 844],
+] as const
+const THEMES = ['light', 'dark'] as const
+
+interface Looked {
+  readonly page: Page
+  /** What went wrong on the page. */
+  readonly errors: readonly string[]
+}
+
+let browser: Browser
+
+const look = async ({ after: end }: Broken, url: string, [width, height] = [1440, 900]): Promise<Looked> => {
+  const context = await browser.newContext({ viewport: { width, height }, bypassCSP: false })
+  end(() => context.close())
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(error.message))
+  page.on('dialog', (dialog) => void errors.push(dialog.message()))
+  page.on('console', (line) => line.text().includes('Content Security Policy') && errors.push(line.text()))
+  await page.goto(url)
+  return { page, errors }
+}
+
+/** Serious and critical findings. They are read in a world of its own, so the policy of the page stays as it is. */
+const axe = async (page: Page): Promise<readonly string[]> => {
+  const session = await page.context().newCDPSession(page)
+  const { frameTree } = await session.send('Page.getFrameTree')
+  const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id })
+  const run = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      ...{ expression, awaitPromise: true, returnByValue: true },
+      contextId: executionContextId,
+    })
+    assert.equal(exceptionDetails, undefined, JSON.stringify(exceptionDetails)?.slice(0, 500))
+    return result.value
+  }
+  await run(AXE)
+  const found = await run(`axe.run(document).then(({ violations }) => violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html, any }) => html + ' ' + any.map((a) => a.message)).join(' | ')))`)
+  await session.detach()
+  return found as readonly string[]
+}
+
+/** `waitForFunction` evaluates in the page, which its policy forbids. */
+const becomes = (page: Page, what: string): Promise<void> => until(() => page.evaluate<boolean>(what), 10_000)
+
+const picture = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: join(PICTURES, `${name}.png`) })
+
+/** In each size and theme: a picture, no scroll bar at the bottom, and what axe finds. */
+const examine = async (
+  page: Page,
+  name: string,
+  sizes: readonly (readonly [number, number])[] = SIZES,
+): Promise<void> => {
+  for (const [width, height] of sizes) {
+    await page.setViewportSize({ width, height })
+    for (const colorScheme of THEMES) {
+      await page.emulateMedia({ colorScheme })
+      await page.waitForTimeout(250)
+      await picture(page, `${name}-${width}-${colorScheme}`)
+      assert.deepEqual(await axe(page), [], `${name} ${width} ${colorScheme}`)
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+      assert.ok(wide <= 0, `${name} ${width}: ${wide} px too wide`)
+    }
+  }
+}
+
+const lane = (page: Page, name: string) => page.locator('.lane', { has: page.getByRole('link', { name, exact: true }) })
+
+/** Two calls that wait for one another. They end with their clients. */
+const deadlock = (one: Client, other: Client): void => {
+  const nested = (client: Client, outer: string, inner: string): void => {
+    const work = async () => {
+      await sleep(1200)
+      await client.lock(inner).using(() => undefined)
+    }
+    client
+      .lock(outer)
+      .using(work)
+      .catch(() => undefined)
+  }
+  nested(one, 'account:7', 'account:9')
+  nested(other, 'account:9', 'account:7')
+}
+
+const fake = (locks: () => readonly ListedLock[], client: Client): Client =>
+  new Proxy(client, {
+    get: (target, part) => {
+      if (part === 'list')
+        return async function* () {
+          yield* locks()
+        }
+      const value = Reflect.get(target, part) as unknown
+      return typeof value === 'function' ? (value as () => unknown).bind(target) : value
+    },
+  })
+
+const many = (count: number): readonly ListedLock[] => {
+  const now = Date.now()
+  const person = (n: number, ms: number) => ({
+    owner: `c${n}:1`,
+    client: `${n}-0000-0000`,
+    label: `web-${n % 40}`,
+    since: now - ms,
+  })
+  return Array.from({ length: count }, (_, i): ListedLock => ({
+    ...{ name: `order:${i}`, key: `order:${i}`, kind: 'lock', remaining: 20_000 + (i % 9000) },
+    holders: [{ ...person(i, 1000 + i), mode: 'exclusive', count: 1 }],
+    waiting: Array.from({ length: i % 9 }, (_, n) => person(i + n + 1, 900 + n)),
+  }))
+}
+
+const HIDE = `Object.defineProperty(document, 'hidden', { value: true, configurable: true })
+document.dispatchEvent(new Event('visibilitychange'))`
+
+const program = chromiumProgram()
+
+void describe('the page of the dashboard', { skip: program === undefined && 'no chromium on the PATH' }, () => {
+  before(async () => {
+    mkdirSync(PICTURES, { recursive: true })
+    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+    browser = await chromium.launch({ executablePath: program ?? '', args })
+  })
+  after(() => browser.close())
+
+  onServer('nothing is locked: it says so, and why', async (broken) => {
+    const { page, errors } = await look(broken, await served(broken))
+    await page.getByRole('heading', { name: 'Nothing is locked' }).waitFor()
+    await examine(page, 'nothing')
+    assert.deepEqual(errors, [])
+  })
+
+  onServer('who holds what, who waits, a hand-over, a deadlock', async (broken) => {
+    const [web, worker, mailer] = (await Promise.all(
+      ['web-1', 'worker-a', 'mailer'].map((label) => broken.open({ label })),
+    )) as [Client, Client, Client]
+    const { page, errors } = await look(broken, await served(broken, { title: 'production' }))
+    const first = await web.fairLock('invoice').acquire()
+    const waits = worker.fairLock('invoice').acquire()
+    await broken.until(async () => (await web.fairLock('invoice').inspect()).waiting.length === 1)
+    const second = mailer.fairLock('invoice').acquire()
+    const invoice = lane(page, 'invoice')
+    await invoice.getByText('1. worker-a waits').waitFor()
+    await invoice.getByText('2. mailer waits').waitFor()
+    assert.match((await invoice.locator('.line2').textContent()) ?? '', /^web-1/)
+
+    await first.release()
+    await invoice.getByText('1. mailer waits').waitFor()
+    assert.match((await invoice.locator('.line2').textContent()) ?? '', /^worker-a/)
+    assert.equal(await invoice.locator('.bar.past').count(), 1)
+    assert.equal(await invoice.locator('.bar.hold').count(), 1)
+
+    deadlock(web, mailer)
+    await page.getByText(/^Deadlock: (web-1 and mailer|mailer and web-1) wait for one another$/).waitFor()
+    assert.equal(await page.locator('.lane.deadlock').count(), 2)
+    await examine(page, 'three')
+
+    await page.getByRole('link', { name: 'Clients' }).click()
+    await page
+      .getByRole('row', { name: /web-1/ })
+      .getByRole('link', { name: /account/ })
+      .first()
+      .waitFor()
+    await examine(page, 'clients')
+    assert.deepEqual(errors, [])
+    await (await waits).release()
+    await (await second).release()
+  })
+
+  onServer('hostile names and labels are only text', async (broken) => {
+    const evil = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
+    const client = await broken.open({ label: evil })
+    for (const name of [evil, '"onmouseover="alert(3)', 'javascript:alert(4)', 'a\u202eb\nc', '𝒳'.repeat(200)])
+      await client.lock(name).acquire()
+    const { page, errors } = await look(broken, await served(broken, { title: evil }))
+    await becomes(page, `document.querySelectorAll('.lane').length === 5`)
+    assert.equal(await page.locator('img, #app script').count(), 0)
+    await lane(page, String.raw`a\u202eb\nc`).waitFor()
+    await page.getByRole('link', { name: evil, exact: true }).click()
+    await page.getByRole('heading', { name: evil, level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Clients' }).click()
+    await page.getByText(evil).last().waitFor()
+    assert.deepEqual(errors, [])
+  })
+
+  onServer('the server is killed and comes back: the page says so, and heals within 3 s', async (broken) => {
+    const holder = await broken.open({ label: 'web-1' })
+    await holder.lock('deploy').acquire()
+    const { page, errors } = await look(broken, await served(broken))
+    await lane(page, 'deploy').waitFor()
+    await broken.server.stop()
+    await page.getByText('The Redis server cannot be read').waitFor({ timeout: 5000 })
+    await picture(page, 'away')
+    await broken.restart()
+    const back = performance.now()
+    await page.getByText('The Redis server cannot be read').waitFor({ state: 'detached' })
+    const took = performance.now() - back
+    assert.ok(took < 3000, `${took} ms`)
+    assert.deepEqual(errors, [])
+  })
+
+  onServer('two tabs share one reading a second; a hidden page asks for nothing', async (broken) => {
+    const client = await connect({ url: broken.server.url, presence: false })
+    broken.after(() => client.close())
+    let readings = 0
+    const counted = fake(() => [], client)
+    const counting = new Proxy(counted, {
+      get: (target, part) => {
+        if (part === 'list') readings += 1
+        return Reflect.get(target, part) as unknown
+      },
+    })
+    const base = await served(broken, { client: counting })
+    const tabs = await Promise.all([look(broken, base), look(broken, base)])
+    for (const { page } of tabs) await page.getByText('Nothing is locked').waitFor()
+    const [before, began] = [readings, performance.now()]
+    await sleep(4000)
+    const seconds = (performance.now() - began) / 1000
+    assert.ok(readings - before <= seconds + 1, `${readings - before} readings in ${seconds} s`)
+    assert.ok(readings - before >= 2)
+    for (const { page } of tabs) await page.evaluate(HIDE)
+    await broken.until(async () => {
+      const now = readings
+      await sleep(1500)
+      return readings === now
+    })
+  })
+
+  onServer('with the keyboard alone: search, choose, open, release by typing the name, go back', async (broken) => {
+    const holder = await broken.open({ label: 'web-1' })
+    for (const name of ['deploy', 'invoice', 'report']) await holder.lock(name).acquire()
+    const { page, errors } = await look(broken, await served(broken, { authorize: () => 'act' }))
+    await lane(page, 'report').waitFor()
+    const { keyboard } = page
+    await keyboard.press('ArrowDown')
+    await becomes(page, `document.activeElement?.textContent === 'deploy'`)
+    await keyboard.press('j')
+    await becomes(page, `document.activeElement?.textContent === 'invoice'`)
+    await keyboard.press('/')
+    await keyboard.type('rep')
+    await becomes(page, `document.querySelectorAll('.lane').length === 1`)
+    await keyboard.press('Escape')
+    await becomes(page, `document.querySelectorAll('.lane').length === 3`)
+    await keyboard.press('ArrowDown')
+    await becomes(page, `document.activeElement?.textContent === 'deploy'`)
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'deploy', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Release…' }).focus()
+    await keyboard.press('Enter')
+    await picture(page, 'release')
+    const button = page.getByRole('button', { name: 'Release it' })
+    assert.equal(await button.isDisabled(), true)
+    await page.getByRole('textbox').focus()
+    await keyboard.type('deploy')
+    assert.deepEqual(await axe(page), [])
+    await keyboard.press('Enter')
+    await page.getByText('Nobody holds it').waitFor()
+    assert.equal(await holder.lock('deploy').isLocked(), false)
+    await keyboard.press('Escape')
+    await lane(page, 'report').waitFor()
+    assert.deepEqual(errors, [])
+  })
+
+  onServer('5,000 locks: only what can be seen is drawn, and the search finds each', async (broken) => {
+    const client = await broken.open({ presence: false })
+    const locks = many(5000)
+    const { page, errors } = await look(broken, await served(broken, { client: fake(() => locks, client) }))
+    await page.locator('.number', { hasText: 'locks held' }).getByText('5,000').waitFor()
+    assert.ok((await page.locator('.lane').count()) < 60)
+    await page.evaluate(`scrollTo({ top: document.body.scrollHeight })`)
+    await lane(page, 'order:4995').waitFor()
+    await page.evaluate(`scrollTo({ top: 0 })`)
+    await page.getByRole('searchbox').fill('order:4321')
+    await lane(page, 'order:4321').waitFor()
+    assert.equal(await page.locator('.lane').count(), 1)
+    await page.getByRole('searchbox').fill('')
+    await lane(page, 'order:1').waitFor()
+    await examine(page, 'many')
+    assert.deepEqual(errors, [])
+  })
+
+  onServer('the switch of the theme stays after a reload', async (broken) => {
+    const { page } = await look(broken, await served(broken))
+    const dark = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+    await page.emulateMedia({ colorScheme: 'light' })
+    const light = await dark()
+    for (const theme of ['light', 'dark']) {
+      await page.getByRole('button', { name: /^Theme/ }).click()
+      await page.getByRole('button', { name: `Theme: ${theme}` }).waitFor()
+    }
+    assert.notEqual(await dark(), light)
+    await page.reload()
+    await page.getByRole('button', { name: 'Theme: dark' }).waitFor()
+    assert.notEqual(await dark(), light)
+  })
+})

@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dashboard, type DashboardOptions, toNode } from 'holdfast/dashboard'
+import type { Broken } from '../support/server.js'
+
+/** Listens on a free port until the test is over; resolves to where. */
+export const listening = async ({ after }: Pick<Broken, 'after'>, listener: RequestListener): Promise<string> => {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A dashboard of this server; resolves to its address, with a slash at the end. */
+export const served = async (broken: Broken, options: Partial<DashboardOptions> = {}): Promise<string> => {
+  const client = options.client ?? (await broken.open({ presence: false }))
+  const serve = toNode(dashboard({ client, authorize: () => 'read', ...options }))
+  return `${await listening(broken, (request, response) => void serve(request, response))}/`
+}
