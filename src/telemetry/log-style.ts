@@ -4,6 +4,7 @@ import { quoted } from '../plain-text.js'
 import { partOf, tell } from '../thrown.js'
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+/** How important a line is. */
 export type Level = (typeof LEVELS)[number]
 
 /** What a line says beside its message. Texts are plain already. */

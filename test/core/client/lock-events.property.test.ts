@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
-import { after } from 'node:test'
+import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import {
   AcquireTimeoutError,
@@ -20,12 +20,21 @@ import {
 import type { PartialDriver } from '../../support/partial-driver.js'
 import { seeded } from '../../support/random.js'
 import { inTown, type Town } from '../../support/town.js'
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics'
+import { instrument as forOtel } from 'holdfast/otel'
+import { instrument as forPrometheus } from 'holdfast/prometheus'
+import { Registry } from 'prom-client'
 
 /** How many steps all programs have together. By hand: HOLDFAST_STEPS=100000. */
 const STEPS = Number(process.env['HOLDFAST_STEPS'] ?? 1800)
 const STEPS_EACH = 300
 
-const EVENTS: readonly DiagnosticEvent[] = ['acquire', 'wait', 'grant', 'end', 'lost', 'release']
+const EVENTS: readonly DiagnosticEvent[] = ['acquire', 'wait', 'grant', 'end', 'renew', 'lost', 'release']
 const PARTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const
 
 type Outcome = 'granted' | 'timeout' | 'aborted' | 'refused' | 'error'
@@ -67,7 +76,7 @@ const listeners = EVENTS.map((event) => {
     const one = message as DiagnosticMessage
     count(one.outcome === undefined ? event : `${event} ${one.outcome}`)
     // A lock is lost outside of every call; permits without ids are released by themselves.
-    if (event === 'lost' || one.id === undefined) return
+    if (event === 'lost' || event === 'renew' || one.id === undefined) return
     if (call === undefined) strays.push([event, message])
     else call.told.push([event, one, town.clock.monotonic()])
   }
@@ -81,6 +90,36 @@ const tracers = (['acquire', 'using'] as const).map((what) => {
   const subscribers = Object.fromEntries(PARTS.map((part) => [part, heard(part)]))
   return [tracingChannel(`holdfast:${what}`), subscribers as never] as const
 })
+
+/** The metrics of both kinds, which must agree with the program. */
+const register = new Registry()
+const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 })
+const meterProvider = new MeterProvider({ readers: [reader] })
+const stops = [forPrometheus({ register }), forOtel({ meterProvider, traces: false })]
+/** What the program knows of its calls, by outcome; the sum of the times is in ms. */
+const known = new Map<string, number>()
+const know = (what: string, by = 1): void => void known.set(what, (known.get(what) ?? 0) + by)
+
+/** The points of both, as `metric outcome`. */
+const measured = async (): Promise<Record<'prometheus' | 'otel', Map<string, number>>> => {
+  const sums = { prometheus: new Map<string, number>(), otel: new Map<string, number>() }
+  const add = (to: Map<string, number>, what: string, value: number): void =>
+    void to.set(what, (to.get(what) ?? 0) + value)
+  for (const metric of await register.getMetricsAsJSON())
+    for (const { labels, value, ...point } of metric.values) {
+      const name = (point as { metricName?: string }).metricName ?? metric.name
+      add(sums.prometheus, `${name} ${labels['outcome'] ?? ''}`, value)
+    }
+  await reader.forceFlush()
+  const { scopeMetrics } = exporter.getMetrics().at(-1) ?? { scopeMetrics: [] }
+  for (const { descriptor, dataPoints } of scopeMetrics.flatMap(({ metrics }) => metrics))
+    for (const { attributes, value } of dataPoints) {
+      const what = `${descriptor.name} ${String(attributes['outcome'] ?? '')}`
+      add(sums.otel, what, typeof value === 'number' ? value : value.count)
+    }
+  return sums
+}
 
 for (const [name, listener] of listeners) subscribe(name, listener)
 for (const [channel, subscribers] of tracers) channel.subscribe(subscribers)
@@ -471,6 +510,11 @@ for (let seed = 1; seed <= PROGRAMS; seed++) {
       for (let step = 0; step < STEPS_EACH; step++) await program.step()
       await program.rest()
       for (const call of program.calls) checkCall(call, program.forced)
+      for (const { told, outcome, startedAt, endedAt } of program.calls)
+        if (told.length > 0) {
+          know(outcome as string)
+          know('ms', (endedAt as number) - startedAt)
+        }
       assert.deepEqual(strays, [])
       for (const held of program.live) program.start(held.hold.release())
       await program.rest()
@@ -488,6 +532,36 @@ after(() => {
   assert.equal(of('acquire'), of('grant') + of('end timeout') + of('end aborted') + of('end refused') + of('end error'))
   assert.equal(of('acquire:start'), of('acquire'))
   assert.equal(of('acquire:asyncEnd'), of('acquire'))
+})
+
+void test('the metrics of OpenTelemetry and Prometheus → agree with the program', async () => {
+  const { prometheus, otel } = await measured()
+  const outcomes = ['granted', 'timeout', 'aborted', 'refused', 'error']
+  for (const outcome of outcomes) {
+    assert.equal(prometheus.get(`holdfast_lock_wait_duration_seconds_count ${outcome}`), known.get(outcome), outcome)
+    assert.equal(otel.get(`holdfast.lock.wait.duration ${outcome}`), known.get(outcome), outcome)
+  }
+  const waited = outcomes.map((outcome) => prometheus.get(`holdfast_lock_wait_duration_seconds_sum ${outcome}`) ?? 0)
+  const calls = outcomes.reduce((sum, outcome) => sum + (known.get(outcome) ?? 0), 0)
+  const sum = waited.reduce((all, one) => all + one * 1000, 0)
+  assert.ok(Math.abs(sum - (known.get('ms') ?? 0)) <= calls, `${sum} ms, not ${known.get('ms')}`)
+  for (const name of ['lost', 'renewals']) {
+    const event = name === 'lost' ? ['', 'lost'] : ['ok', 'renew']
+    assert.equal(prometheus.get(`holdfast_lock_${name}_total ${event[0]}`), seen.get(event[1] as string) ?? 0, name)
+    assert.equal(otel.get(`holdfast.lock.${name} ${event[0]}`), seen.get(event[1] as string) ?? 0, name)
+  }
+  for (const outcome of ['lost', 'forced', 'detached'])
+    assert.equal(
+      prometheus.get(`holdfast_lock_hold_duration_seconds_count ${outcome}`),
+      otel.get(`holdfast.lock.hold.duration ${outcome}`),
+      outcome,
+    )
+  for (const now of ['waiting', 'held']) {
+    assert.equal(prometheus.get(`holdfast_lock_${now} `), 0, now)
+    assert.equal(otel.get(`holdfast.lock.${now} `), 0, now)
+  }
+  for (const stop of stops) stop()
+  await meterProvider.shutdown()
 })
 
 inTown(
