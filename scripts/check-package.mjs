@@ -44,7 +44,6 @@ const FRAMEWORKS = {
   '@fastify/rate-limit': DEVELOPMENT['@fastify/rate-limit'],
   '@nestjs/common': DEVELOPMENT['@nestjs/common'],
   '@nestjs/core': DEVELOPMENT['@nestjs/core'],
-  '@nestjs/throttler': DEVELOPMENT['@nestjs/throttler'],
   'express-rate-limit': DEVELOPMENT['express-rate-limit'],
   'hono-rate-limiter': DEVELOPMENT['hono-rate-limiter'],
   'reflect-metadata': DEVELOPMENT['reflect-metadata'],

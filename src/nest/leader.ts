@@ -26,10 +26,10 @@ export const Leader = (name: string, options: LeaderOptions = {}) => {
   checkWords(name, 'name')
   const { client, ...rest } = checkOptions(options, KNOWN) as LeaderOptions
   const note: LeaderNote = { name, client, options: rest }
-  return (
+  return <M extends (term: Term) => unknown>(
     _target: object,
     _key: string | symbol,
-    descriptor: TypedPropertyDescriptor<(term: Term) => unknown>,
+    descriptor: TypedPropertyDescriptor<M>,
   ): void => {
     if (typeof descriptor.value !== 'function') throw new TypeError('@Leader is for methods')
     writeMetadata(NOTE, note, descriptor.value)

@@ -25,7 +25,7 @@ interface TheirOptions {
   readonly routeInfo?: { readonly method?: unknown; readonly url?: unknown } | undefined
 }
 
-/** A window that slides counts no refused requests: what is computed from them cannot be had. */
+/** A window that slides counts no refused requests: nothing can be computed from them. */
 const refuseOthers = ({ continueExceeding, exponentialBackoff, ban }: TheirOptions): void => {
   const why = 'holdfast does not count refused requests'
   if (continueExceeding === true) throw new TypeError(`${why}, so continueExceeding must not be set`)

@@ -7,7 +7,7 @@ import type { StoreOptions } from './store-options.js'
 
 /** What a store tells its framework about a key. */
 export interface Hits {
-  /** How many requests are in the window. A refused one is not, but is told `permits + 1`. */
+  /** How many requests are in the window. A refused one is not: it gets `permits + 1`. */
   readonly hits: number
   /** ms: refused, until a request would be let through; otherwise, until the window has forgotten them all. */
   readonly reset: number

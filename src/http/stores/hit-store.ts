@@ -15,13 +15,17 @@ export interface HitStoreOptions extends StoreOptions {
 
 /** What the framework learns about a key. */
 export interface HitInfo {
+  /** How many requests of this key are in the window. */
   totalHits: number
+  /** Refused: when a request would be let through. Otherwise: when the window will be empty. */
   resetTime: Date
 }
 
 /** The part of the framework's options that a store uses. */
 export interface HitLimit {
+  /** The length of the window, ms. */
   readonly windowMs: number
+  /** How many requests a key may make in the window. */
   readonly limit?: unknown
 }
 

@@ -4,9 +4,13 @@ import { checkStore, type StoreOptions } from './store-options.js'
 
 /** What the guard learns. Times are in seconds. */
 export interface ThrottlerRecord {
+  /** How many requests of this key are in the window. */
   totalHits: number
+  /** When the window will be empty. */
   timeToExpire: number
+  /** Whether this request is refused. */
   isBlocked: boolean
+  /** Refused: when a permit will be free. Otherwise 0. */
   timeToBlockExpire: number
 }
 
