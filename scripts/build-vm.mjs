@@ -83,7 +83,7 @@ export async function buildVm(outfile = defaultOutput) {
     format: 'esm',
     platform: 'neutral',
     target: 'es2022',
-    minify: false,
+    minify: true,
     legalComments: 'inline',
     banner: { js: banner() },
     plugins: [plugin],

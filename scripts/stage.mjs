@@ -66,10 +66,16 @@ const bothWays = ({ types, default: module, browser }) => ({
 const OPTIONAL = /Promise\.resolve\(\)\.then\(\(\)\s*=>\s*(__toESM\(require\("[a-z]+"\),\s*1\))\)/g
 /** A package that only one entry needs. The entries share one file, so it is loaded when it is used. */
 const PEER = /require\(("@opentelemetry\/api"|"prom-client")\)/g
-/** The copy for Jest and its like repeats everything, so at least it has no blanks. Names and lines stay, for stack traces. */
-const COMPACT = { minifyWhitespace: true, lineLimit: 120 }
-/** @satisfies {import('esbuild').BuildOptions} */
-const COMMON = { bundle: true, packages: 'external', platform: 'node', target: 'node20', logLevel: 'warning' }
+/** @satisfies {import('esbuild').BuildOptions} Without blanks. Names and lines stay, for stack traces. */
+const COMMON = {
+  bundle: true,
+  packages: 'external',
+  platform: 'node',
+  target: 'node20',
+  logLevel: 'warning',
+  minifyWhitespace: true,
+  lineLimit: 120,
+}
 
 /** @param {string} folder @param {string} path @param {string} text */
 const put = (folder, path, text) => {
@@ -120,7 +126,7 @@ const bundleAlone = async (folder, entry) => {
   const { build } = await import('esbuild')
   const outfile = join(folder, entry.replace(/js$/, 'cjs'))
   const own = { entryPoints: [entry], outfile, plugins: [OWN_CONNECT], supported: { 'dynamic-import': false } }
-  await build({ absWorkingDir: root, ...COMMON, ...COMPACT, format: 'cjs', ...own })
+  await build({ absWorkingDir: root, ...COMMON, format: 'cjs', ...own })
 }
 
 /** @param {string} folder @param {string[]} entries @param {string[]} programs */
@@ -150,7 +156,6 @@ const bundleModules = async (folder, entries, programs) => {
     },
     outfile: all,
     format: 'cjs',
-    ...COMPACT,
     // Jest refuses `import()` in CommonJS: `require` in its place.
     supported: { 'dynamic-import': false },
   })

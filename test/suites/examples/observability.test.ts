@@ -54,7 +54,7 @@ void describe('what promtool says of the example of observability', () => {
     if (noPrometheus !== undefined) return t.skip(noPrometheus)
     assert.match((await promtool('check', 'rules', 'alerts.yml')).stdout, /SUCCESS: 7 rules found/)
     assert.match((await promtool('check', 'config', 'prometheus.yml')).stdout, /is valid prometheus config/)
-    assert.match((await promtool('test', 'rules', 'alerts.test.yml')).stdout, /SUCCESS/)
+    assert.match((await promtool('test', 'rules', 'alert-cases.yml')).stdout, /SUCCESS/)
   })
 
   void test('alerts that always fire, or never → the test of each of them fails', async (t) => {
@@ -62,10 +62,10 @@ void describe('what promtool says of the example of observability', () => {
     const rules = await read('examples/observability/alerts.yml')
     const folder = await mkdtemp(join(tmpdir(), 'holdfast-rules-'))
     try {
-      await cp(join(example, 'alerts.test.yml'), join(folder, 'alerts.test.yml'))
+      await cp(join(example, 'alert-cases.yml'), join(folder, 'alert-cases.yml'))
       for (const threshold of [' > 1e9', ' >= 0']) {
         await writeFile(join(folder, 'alerts.yml'), rules.replaceAll(/ > [0-9]+$/gm, threshold))
-        const wrong = await run('promtool', ['test', 'rules', 'alerts.test.yml'], { cwd: folder }).then(
+        const wrong = await run('promtool', ['test', 'rules', 'alert-cases.yml'], { cwd: folder }).then(
           () => assert.fail(`with${threshold} all tests pass`),
           (error: unknown) => Object.values(error as { stdout: string; stderr: string }).join('\n'),
         )
