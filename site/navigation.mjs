@@ -26,6 +26,7 @@ const START = [
   page('Start in five minutes', '/start'),
   page('Choose a lock', '/choosing'),
   page('Compared with others', '/comparison'),
+  page('About the playground', '/playground'),
 ]
 const GUIDES = [
   page('The whole guide', '/guide'),
@@ -38,11 +39,13 @@ const GUIDES = [
   page('Limit how many: semaphores', '/guide#semaphores'),
   page('Wait for others: latches', '/guide#count-down-latches'),
   page('Limit a rate', '/guide#rate-limiters'),
+  page('Code for navigator.locks', '/web-locks'),
   page('Limit HTTP requests', '/rate-limiter'),
   page('Make HTTP retries safe', '/idempotency'),
   page('Elect a leader', '/leaders'),
   page('Run once for each slot', '/slots'),
   page('Compute once, share the result', '/flights'),
+  page('NestJS', '/nestjs'),
   page('Scripts, topics, codecs', '/messaging'),
 ]
 const TESTING = [page('Test your own code', '/guide#testing-your-own-code'), page('What memory: supports', '/memory')]
@@ -55,6 +58,7 @@ const DEPLOY = [
 ]
 const OPERATE = [
   page('When a lock is stuck', '/operations'),
+  page('The dashboard', '/dashboard'),
   page('The command line', '/command-line'),
   page('Events, traces, metrics', '/telemetry'),
   page('Errors', '/errors'),

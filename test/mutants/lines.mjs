@@ -189,8 +189,8 @@ export const lines = [
     name: 'core-adopts-for-nobody',
     breaks: 'a ticket of what is over is refused',
     file: 'src/core/gate/adopt.ts',
-    from: 'if (!(await protocol.pass(from, wire, terms.lease))) return undefined',
-    to: 'await protocol.pass(from, wire, terms.lease)',
+    from: 'if (!(await step(wire))) return undefined',
+    to: 'await step(wire)',
     suites: ['suites/contract/locks#adopt'],
   },
   {
@@ -1272,7 +1272,7 @@ export const lines = [
   {
     name: 'http-braces-chosen-by-strangers',
     breaks: 'whoever sends a request cannot choose a slot of the cluster',
-    file: 'src/http/rate-limit.ts',
+    file: 'src/http/limiter-name.ts',
     from: 'const BRACES = /[{}%]/g',
     to: 'const BRACES = /[%]/g',
     suites: ['http/rate-limit'],
@@ -1280,7 +1280,7 @@ export const lines = [
   {
     name: 'http-one-for-all-rates',
     breaks: 'another rate is another limiter',
-    file: 'src/http/rate-limit.ts',
+    file: 'src/http/limiter-name.ts',
     from: '`${name}:${permits}/${interval}:',
     to: '`${name}:',
     suites: ['http/rate-limit'],
@@ -1288,7 +1288,7 @@ export const lines = [
   {
     name: 'http-long-keys',
     breaks: 'a long key costs the server no more than a short one',
-    file: 'src/http/rate-limit.ts',
+    file: 'src/http/limiter-name.ts',
     from: 'if (part.length <= LONGEST_KEY) return',
     to: 'if (part.length > 0) return',
     suites: ['http/long-keys'],
@@ -1296,7 +1296,7 @@ export const lines = [
   {
     name: 'http-key-beside-anothers',
     breaks: 'whoever sends a request cannot choose a key of another limiter',
-    file: 'src/http/rate-limit.ts',
+    file: 'src/http/limiter-name.ts',
     from: "const MARK = '~'",
     to: "const MARK = ''",
     suites: ['http/companions'],
