@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
-import { checkFunction, show } from '../check-options.js'
+import { checkFunction, checkMethods, checkOptions, show } from '../check-options.js'
 import { plainJson } from '../plain-text.js'
 import { textOf } from '../thrown.js'
 import { answer, refusal } from './answers.js'
@@ -41,6 +41,7 @@ export interface DashboardMount {
 export type DashboardHandler = (request: Request, mount?: DashboardMount) => Promise<Response>
 
 const STREAMS = 64
+const KNOWN = ['client', 'authorize', 'path', 'title', 'streams', 'onAction']
 
 const checkPath = (path: string | undefined): string | undefined => {
   if (path === undefined) return undefined
@@ -60,10 +61,12 @@ const checkStreams = (streams: number): number => {
  *     const handler = dashboard({ client, authorize: (request) => (isAdmin(request) ? 'read' : false) })
  */
 export const dashboard = (options: DashboardOptions): DashboardHandler => {
-  const { client, authorize, title = '', onAction, streams = STREAMS } = options
+  const read = checkOptions(options, KNOWN) as DashboardOptions
+  const { client, authorize, title = '', onAction, streams = STREAMS } = read
+  checkMethods(client, 'client', ['list', 'health'])
   checkFunction(authorize, 'authorize')
   if (onAction !== undefined) checkFunction(onAction, 'onAction')
-  const path = checkPath(options.path)
+  const path = checkPath(read.path)
   const alias = aliases(systemClock.randomBytes(32))
   const reader = new Reader({ client, alias, where: title })
   const parts: Parts = {

@@ -29,10 +29,16 @@ const OPTIONS = 'HOLDFAST_OPTIONS'
 const LIFECYCLE = 'HOLDFAST_LIFECYCLE'
 const DRAIN = 5000
 
+const checked = (options: HoldfastModuleOptions | undefined): HoldfastModuleOptions => {
+  const read = checkOptions(options, ['connect', 'client', 'drain', 'name', 'isGlobal']) as HoldfastModuleOptions
+  if (read.drain !== undefined) checkWait(read.drain, 'drain')
+  if (read.client !== undefined && read.connect !== undefined)
+    throw new TypeError('connect and client exclude one another')
+  return read
+}
+
 const opened = async (options: HoldfastModuleOptions | undefined): Promise<Client> => {
-  const { connect: to, client, drain } = checkOptions(options, ['connect', 'client', 'drain', 'name', 'isGlobal'])
-  if (drain !== undefined) checkWait(drain, 'drain')
-  if (client !== undefined && to !== undefined) throw new TypeError('connect and client exclude one another')
+  const { connect: to, client } = checked(options)
   return client ?? connect(to)
 }
 
@@ -66,5 +72,11 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<HoldfastModule
  * Connects a client when the app starts, and closes it with the app: `HoldfastModule.forRoot({ connect: 'redis://localhost:6379', isGlobal: true })`, or
  * `forRootAsync({ useFactory, inject, imports })`. Call `app.enableShutdownHooks()`, so that signals close the app.
  */
-export class HoldfastModule extends ConfigurableModuleClass {}
+export class HoldfastModule extends ConfigurableModuleClass {
+  /** Throws a TypeError for wrong options. */
+  static override forRoot(options: HoldfastModuleOptions & HoldfastModuleExtras): DynamicModule {
+    checked(options)
+    return super.forRoot(options)
+  }
+}
 Module({})(HoldfastModule)

@@ -2,16 +2,19 @@ import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { type Client, connect } from 'holdfast'
+import { dashboard } from 'holdfast/dashboard'
 import { rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
 import { log } from 'holdfast/logger'
+import { HoldfastModule, holdfastIndicator, Leader, Locked, RunOnce } from 'holdfast/nest'
 import { shutdownOn } from 'holdfast/node'
 import { runCoordinator } from 'holdfast/node-cron'
 import { instrument as forOtel } from 'holdfast/otel'
 import { instrument as forPrometheus } from 'holdfast/prometheus'
 import { schedule } from 'holdfast/schedule'
+import { expressRateLimitStore, fastifyRateLimitStore, honoRateLimiterStore, throttlerStorage } from 'holdfast/stores'
 import ts from 'typescript'
 import { LOCKS } from '../support/surface.js'
 
@@ -105,6 +108,21 @@ const CALLS: Readonly<Record<string, Call>> = {
       (client, options: object) => (make as (options: object) => unknown)({ client, scope: () => 'all', ...options }),
     ]),
   ),
+  ...Object.fromEntries(
+    Object.entries({ expressRateLimitStore, fastifyRateLimitStore, honoRateLimiterStore, throttlerStorage }).map(
+      ([made, make]): [string, Call] => [
+        `holdfast/stores, ${made}`,
+        (client, options: object) => (make as (options: object) => unknown)({ client, ...options }),
+      ],
+    ),
+  ),
+  'holdfast/dashboard, dashboard': (client, options: object) =>
+    dashboard({ client, authorize: () => 'read', ...options }),
+  'holdfast/nest, HoldfastModule': (_client, options) => HoldfastModule.forRoot(options),
+  'holdfast/nest, holdfastIndicator': (client, options) => holdfastIndicator(client, options),
+  'holdfast/nest, Leader': (_client, options) => Leader('x', options),
+  'holdfast/nest, Locked': (_client, options) => Locked('x', options),
+  'holdfast/nest, RunOnce': (_client, options) => RunOnce('x', options),
   'holdfast/node, shutdownOn': (client, options) => shutdownOn(client, ['SIGTERM'], options),
   'holdfast/node-cron, runCoordinator': (client, options: object) => runCoordinator(client, options),
   'holdfast/logger, log': (client, options) => log(client, console, options),
@@ -195,7 +213,8 @@ void test('every other entry point whose functions take options is among those c
     functions.filter((name) => !Object.hasOwn(CALLS, name)),
     [
       ...['holdfast/express, networkOf', 'holdfast/fastify, networkOf', 'holdfast/hono, networkOf'],
-      ...['holdfast/idempotency, idempotencyRun', 'holdfast/migrate, check'],
+      ...['holdfast/dashboard, toNode', 'holdfast/idempotency, idempotencyRun', 'holdfast/migrate, check'],
+      ...['InjectHoldfast', 'currentHold', 'currentRun', 'getHoldfastToken'].map((name) => `holdfast/nest, ${name}`),
     ],
   )
 })

@@ -2202,7 +2202,7 @@ export const lines = [
     name: 'flight-failed-refresh-in-silence',
     breaks: 'a refresh that fails wakes up those who wait',
     file: 'src/sync/flight/computation.ts',
-    from: 'if (!this.#failed) return',
+    from: 'if (!failed) return',
     to: 'return',
     suites: ['sync/flight/earlier-ends#a refresh fails'],
   },

@@ -10,6 +10,8 @@ export class PartialDriver implements Driver {
   cluster = false
   /** Asked for each command by its words: the error in which it ends. */
   refuses: (words: readonly string[]) => string | undefined = () => undefined
+  /** The master that has a key. */
+  nodeOf?: (route: string) => string | undefined
   /** Commands are sent when it resolves. */
   until: Promise<unknown> | undefined
   readonly #driver: MemoryDriver

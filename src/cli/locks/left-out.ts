@@ -1,5 +1,5 @@
 import type { SkippedLock } from '../../api/listing.js'
-import { textOf } from '../../thrown.js'
+import { partOf, textOf } from '../../thrown.js'
 import { codeOfError, EXIT } from '../exit-code.js'
 import { say } from '../say.js'
 
@@ -9,6 +9,8 @@ export class LeftOut {
   #first: Error | undefined
 
   readonly add = ({ name, error }: SkippedLock): void => {
+    // A user who may not read what clients publish knows that, and asks for a scan.
+    if (name === undefined && partOf(error, 'code') === 'NOPERM') return
     this.#first ??= error
     if (name !== undefined) this.#named += 1
   }
@@ -21,7 +23,7 @@ export class LeftOut {
     return `left out ${which} that could not be read: ${textOf(error)}`
   }
 
-  /** Tells the user, and returns the exit code. A user who may not read all keys knows that. */
+  /** Tells the user, and returns the exit code. */
   report(): number {
     const { text } = this
     if (text === undefined) return 0

@@ -24,7 +24,7 @@ const MOST = 1000
 const escaped = (name: string): string => name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 const importOf = (name: string): RegExp =>
   new RegExp(`(?:from|import|require)\\b\\s*(?:\\(\\s*)?['"]${escaped(name)}['"/]`)
-const dependencyOf = (name: string): RegExp => new RegExp(`^\\s*"${escaped(name)}"\\s*:\\s*"`)
+const dependencyOf = (name: string): RegExp => new RegExp(`"${escaped(name)}"\\s*:\\s*"`)
 const nameOf = (name: string): RegExp =>
   name.startsWith('.') ? new RegExp(`\\.\\s*${name.slice(1)}\\s*[(<]`) : new RegExp(`(?<![\\w$.-])${name}(?![\\w$-])`)
 

@@ -56,7 +56,7 @@ const SEMAPHORE: readonly Name[] = [
   ['isAcquired', "hold.state === 'held'"],
   ['.stopRefresh', 'hold.detach()'],
   ['.acquire', 'lock.acquire({ wait })'],
-  ['.tryAcquire', 'lock.tryAcquire(): undefined, instead of false'],
+  ['.tryAcquire', 'lock.tryAcquire({ wait }): undefined, instead of false; it waited for acquireTimeout'],
   ['.release', 'hold.release()'],
   ['LostLockError', 'LockLostError'],
   ['TimeoutError', 'AcquireTimeoutError'],

@@ -50,7 +50,18 @@ export class WriteGate extends ExclusiveGate {
       this.evict(order)
       return true
     }
-    return this.begins(() => adopt(this, step, owner, terms))
+    return this.begins(async () => {
+      try {
+        const hold = await adopt(this, step, owner, terms)
+        // Reads whose answers came together with this one have begun by now.
+        this.#reading?.evict(order)
+        return hold
+      } catch (error) {
+        // It may have run all the same: each hold here is asked about.
+        this.evict(-Infinity)
+        throw error
+      }
+    })
   }
 
   /** Whether a read may use the name of this tenure. Only the first may. */

@@ -13,6 +13,7 @@ export class ReleaseCallerLimit {
   #watched: Watched[] = []
   #oldest = 0
   #timer: Timer | undefined
+  #stopped = false
 
   constructor(clock: Clock, commandTimeout: number) {
     this.#clock = clock
@@ -21,6 +22,7 @@ export class ReleaseCallerLimit {
 
   /** Settles as the step does, or resolves with `otherwise` if the time is up first. */
   within<T>(step: Promise<T>, otherwise: T): Promise<T> {
+    if (this.#stopped) return step
     return new Promise<T>((resolve, reject) => {
       const entry: Watched = {
         due: this.#clock.monotonic() + this.ms,
@@ -43,6 +45,7 @@ export class ReleaseCallerLimit {
 
   /** The client is closed: from now on, no call is limited. */
   stop(): void {
+    this.#stopped = true
     this.#timer?.cancel()
     this.#timer = undefined
   }

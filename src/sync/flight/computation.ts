@@ -88,16 +88,17 @@ export class Computation {
         unlisten()
       }
     } finally {
+      const failed = this.#failed
       // No caller waits for the release.
-      runtime.background.track(this.#storing.then(() => this.#release(hold)))
+      runtime.background.track(this.#storing.then(() => this.#release(hold, failed)))
     }
   }
 
   /** If nothing was stored, no script has told those that wait: this makes them look again. */
-  async #release(hold: TenureHold): Promise<void> {
+  async #release(hold: TenureHold, failed: boolean): Promise<void> {
     const { runtime, record } = this.#options
     await hold.release()
-    if (!this.#failed) return
+    if (!failed) return
     const command = [runtime.publishCommand, record.channel, '']
     await runtime.link.command(command, integer, { route: record.channel, target: hold.name }).catch(() => undefined)
   }

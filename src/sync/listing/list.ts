@@ -63,7 +63,7 @@ async function* rows(
       // The server is asked about the locks themselves. If it shows none, those that are found through clients may be missing.
       const others = name !== undefined || scan === true
       if (!others || (!isLeftOut(error) && !isPartAway(runtime, error))) throw error
-      skipped.add(runtime.keyOf(registerKey()), error)
+      skipped.add(runtime.keyOf(registerKey()), error, name)
     })
   if (scan === true) await runtime.untilClosed(() => scanKeys(runtime, claims, { signal, onProgress, skipped }))
   if (name !== undefined) await runtime.untilClosed(() => lookAt(runtime, claims, name))
@@ -83,7 +83,7 @@ async function* rows(
     yield row
   }
   // A list leaves out what cannot be read. If that is everything, or a lock that was asked for by its name, it would look free.
-  const refused = skipped.first
+  const refused = name === undefined ? skipped.first : skipped.firstNamed
   if (refused !== undefined && !found && (name !== undefined || isTransient(refused))) throw refused
   return undefined
 }

@@ -1,6 +1,6 @@
 import type { ListOptions } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { isTransient } from '../../core/server/error-kinds.js'
+import { isAway, isTransient } from '../../core/server/error-kinds.js'
 import { EngineError } from '../../errors.js'
 
 /** Errors of a single key: another program's, or one that no client could use in a cluster. */
@@ -26,15 +26,21 @@ export class SkippedLocks {
   /** By master. */
   readonly #silent = new Map<string, EngineError>()
   #first: EngineError | undefined
+  #firstNamed: EngineError | undefined
 
   constructor(runtime: Runtime, onSkipped?: ListOptions['onSkipped']) {
     this.#runtime = runtime
     this.#onSkipped = onSkipped
   }
 
-  /** The error of the first one. */
+  /** The error of the first one that may pass; else of the first. */
   get first(): EngineError | undefined {
     return this.#first
+  }
+
+  /** The error of the first whose name is known. */
+  get firstNamed(): EngineError | undefined {
+    return this.#firstNamed
   }
 
   /** The error of the master that has this key, if it did not answer. */
@@ -47,7 +53,8 @@ export class SkippedLocks {
     const transient = isTransient(error)
     if (!isMissing(error, transient)) return
     const node = this.#runtime.link.nodeOf(key)
-    if (transient && node !== undefined) this.#silent.set(node, error)
+    // Other trouble concerns one slot or key.
+    if (isAway(error) && node !== undefined) this.#silent.set(node, error)
     this.#skip({ name, error })
   }
 
@@ -57,7 +64,9 @@ export class SkippedLocks {
   }
 
   #skip({ name, error }: { readonly name?: string | undefined; readonly error: EngineError }): void {
-    this.#first ??= error
+    // Of several, one that may pass: it says that nobody knows whether there are locks.
+    if (this.#first === undefined || (!isTransient(this.#first) && isTransient(error))) this.#first = error
+    if (name !== undefined) this.#firstNamed ??= error
     this.#onSkipped?.({ name, error })
   }
 }

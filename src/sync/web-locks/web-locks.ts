@@ -76,7 +76,9 @@ export class ServerWebLocks implements WebLocks {
     const { signal } = hold
     const lock: WebLock = { name, mode, signal }
     const done = whileHeld(this.#home.runtime, hold, async () => work(lock)).catch((error: unknown) => {
-      throw error instanceof LockLostError && hold.lost && error.target === name ? stolen(name, error) : error
+      throw error instanceof LockLostError && (hold.lost || hold.taken) && error.target === name
+        ? stolen(name, error)
+        : error
     })
     const lost = new Promise<never>((_, reject) => onAbort(signal, () => reject(stolen(name, reasonOf(signal)))))
     return Promise.race([done, lost])
@@ -99,9 +101,11 @@ export class ServerWebLocks implements WebLocks {
 
   /** A name that is used here: what the server knows, and what it does not know yet. */
   async #add(snapshot: WebLocksSnapshot, name: string, { queue }: Used): Promise<void> {
+    // Before the server is asked: what is sent meanwhile may be shown twice, but is not missing.
+    const unsent = [...queue.unsent]
     add(snapshot, name, await this.#lock(name, 'exclusive').inspect())
     const clientId = this.#home.runtime.options.id
-    for (const { mode } of queue.unsent) snapshot.pending.push({ name, mode, clientId })
+    for (const { mode } of unsent) snapshot.pending.push({ name, mode, clientId })
   }
 }
 

@@ -25,6 +25,8 @@ const callsOn = (client: Client, held: Held): Readonly<Record<string, () => Prom
       () => lockOf(client, 'l').for(client.owner()).unlock(),
     ]),
   ),
+  'locks.request': () => client.locks.request('w', () => 1),
+  'locks.query': () => client.locks.query(),
   'topic.subscribe': () => client.topic('t').subscribe(() => undefined),
   'flight.run': () => client.flight('f').run('a', () => 1),
   'flight.forget': () => client.flight('f').forget('a'),
@@ -60,7 +62,7 @@ const PLACES: Readonly<Record<string, string>> = {
   ...{ Client: '', Hold: '', Permit: '', Lock: 'lock.', OwnedLock: 'lock.for.', OwnedFencedLock: 'fencedLock.for.' },
   ...{ Kept: 'semaphore.', Semaphore: 'semaphore.', PermitSemaphore: 'permitSemaphore.' },
   ...{ CountDownLatch: 'countDownLatch.', RateLimiter: 'rateLimiter.', Script: 'script.', Scripts: 'scripts.' },
-  ...{ Topic: 'topic.', PatternTopic: 'patternTopic.', Flight: 'flight.' },
+  ...{ Topic: 'topic.', PatternTopic: 'patternTopic.', Flight: 'flight.', WebLocks: 'locks.' },
 }
 
 /** They never reject. */

@@ -52,6 +52,20 @@ void describe('a part of a cluster is away', () => {
     }
   })
 
+  inTown('a slot moves → its lock alone is left out, and the others of that master are asked about', async (town) => {
+    const { reader, driver } = await clusterOf(town)
+    driver.nodeOf = () => 'the only master'
+    driver.refuses = (words) =>
+      words.includes('a') ? 'TRYAGAIN Multiple keys request during rehashing of slot' : undefined
+    const skipped: (string | undefined)[] = []
+    const rows = await town.list(reader, { onSkipped: ({ name }) => void skipped.push(name) })
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['b'],
+    )
+    assert.deepEqual(skipped, ['a'])
+  })
+
   for (const what of ['a', { pattern: '*' }])
     inTown(`watch(${JSON.stringify(what)}) → what happens to locks that can be asked about`, async (town) => {
       const { one, two, reader, holds, away } = await clusterOf(town)

@@ -187,6 +187,31 @@ for (const engine of engines) {
         first.open()
       })
 
+    scenario('another client steals, and the work here ends before it is noticed → an AbortError', async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const [first, thief] = [gate(), gate()]
+      const robbed = assert.rejects(one.locks.request(w.id, first.work), named('AbortError'))
+      await w.run(first.inside)
+      const stealing = two.locks.request(w.id, { steal: true }, thief.work)
+      await w.run(thief.inside)
+      first.open()
+      await w.run(robbed)
+      thief.open()
+      await w.run(stealing)
+    })
+
+    scenario('a shared request and a steal at once → the reader is told at once', async (w) => {
+      const { locks } = await w.connect()
+      const [reader, thief] = [gate(), gate()]
+      const robbed = assert.rejects(locks.request(w.id, { mode: 'shared' }, reader.work), named('AbortError'))
+      const stealing = locks.request(w.id, { steal: true }, thief.work)
+      await w.run(thief.inside)
+      await w.run(Promise.race([robbed, w.pass(500).then(() => assert.fail('the reader goes on'))]))
+      thief.open()
+      await w.run(stealing)
+      reader.open()
+    })
+
     scenario('steal in one client: the holders here are told at once, and their own end does no harm', async (w) => {
       const client = await w.connect()
       const { locks } = client
