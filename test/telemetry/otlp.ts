@@ -91,6 +91,8 @@ export interface ReceivedSpan {
   readonly name: string
   /** ms. */
   readonly length: number
+  /** ms since the epoch. */
+  readonly end: number
   readonly attributes: Attributes
   readonly events: readonly { readonly name: string; readonly attributes: Attributes }[]
   readonly links: readonly { readonly trace: string; readonly id: string; readonly attributes: Attributes }[]
@@ -104,6 +106,7 @@ const spanOf = (span: Message): ReceivedSpan => ({
   parent: span.hex(4),
   name: span.text(5),
   length: (span.fixed(8) - span.fixed(7)) / 1e6,
+  end: span.fixed(8) / 1e6,
   attributes: attributesOf(span.all(9)),
   events: span.all(11).map((event) => ({ name: event.text(2), attributes: attributesOf(event.all(3)) })),
   links: span.all(13).map((link) => ({ trace: link.hex(1), id: link.hex(2), attributes: attributesOf(link.all(4)) })),
