@@ -15,6 +15,9 @@ import type { Arg, Reply } from '../../lua/values.js'
 type Call = ScriptInput & { readonly returns?: keyof Returns | undefined }
 type Send = (keys: readonly string[], args: readonly Arg[], options: SendOptions) => Promise<Reply>
 
+/** In a cluster, a script without keys runs where slot 0 is, as in Redisson. */
+const IN_SLOT_0 = '{06S}'
+
 /** How a client runs its user's scripts. */
 export class Scripting {
   readonly runtime: Runtime
@@ -30,7 +33,7 @@ export class Scripting {
     const { keys = [], args = [], returns = 'value', route } = checkOptions(call, options)
     const read = readers[checkReturns(returns)]
     const mapped = this.#mapped(checkList(keys, 'keys'))
-    const where = route === undefined ? (mapped[0] ?? '') : this.runtime.keyOf(checkName(route, 'route'))
+    const where = route === undefined ? (mapped[0] ?? IN_SLOT_0) : this.runtime.keyOf(checkName(route, 'route'))
     const encoded = checkList(args, 'args').map((arg, i) => encodeWith(codec, arg, `args[${i}]`))
     const sent = this.runtime.untilClosed(() =>
       this.#send(readOnly, (reads) => send(mapped, encoded, { binary: true, route: where, readOnly: reads })),
