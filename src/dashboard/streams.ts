@@ -90,6 +90,8 @@ class Tab {
   }
 
   #end(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    // The message may be read at once, and then the stream asks for more.
+    if (this.#over) return
     this.cancel()
     controller.enqueue(message('end', {}))
     controller.close()

@@ -291,25 +291,24 @@ void describe('the handler of the dashboard', () => {
 
   onServer('a client that goes away while authorize thinks about it leaves no stream open', async (broken) => {
     const client: Client = await broken.open({ presence: false })
-    let think = Promise.withResolvers<void>()
+    let decide: () => void = () => undefined
+    const decided = new Promise<void>((resolve) => (decide = resolve))
     const authorize = async () => {
-      await think.promise
+      await decided
       return 'read' as const
     }
     const serve = toNode(dashboard({ client, authorize, streams: 1 }))
-    const gone = Promise.withResolvers<void>()
+    let gone = false
     const base = await listening(broken, (request, response) => {
-      response.once('close', () => gone.resolve())
+      response.once('close', () => (gone = true))
       void serve(request, response)
     })
     const end = new AbortController()
     const asked = fetch(`${base}/events`, { signal: end.signal })
     setTimeout(() => end.abort(), 200)
     await assert.rejects(asked)
-    await gone.promise
-    think.resolve()
-    think = Promise.withResolvers()
-    think.resolve()
+    await until(() => gone)
+    decide()
     await until(async () => {
       const next = new AbortController()
       const { status } = await fetch(`${base}/events`, { signal: next.signal })
