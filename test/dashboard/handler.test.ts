@@ -201,7 +201,7 @@ void describe('the handler of the dashboard', () => {
 
   for (const [why, onAction] of [
     ['throws', () => assert.fail('no')],
-    ['rejects', () => Promise.reject(new Error('no'))],
+    ['rejects', (() => Promise.reject(new Error('no'))) as () => void],
   ] as const)
     onServer(`a release is done also if onAction ${why}`, async (broken) => {
       const base = await served(broken, { authorize: () => 'act', onAction })

@@ -128,7 +128,10 @@ export class Live {
     try {
       const response = await fetch('state', { signal: AbortSignal.timeout(this.#patience) })
       const refusal = await refusalOf(response)
-      if (refusal !== undefined) return this.#lost(refusal)
+      if (refusal !== undefined) {
+        this.#lost(refusal)
+        return
+      }
       const { locks, ...around } = (await response.json()) as Snapshot
       this.#take(around, new Map(locks.map((lock) => [lock.id, lock])), 'polling')
     } catch {

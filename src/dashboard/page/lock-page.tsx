@@ -132,6 +132,19 @@ const Free = () => (
   </div>
 )
 
+const Facts = ({ lock, now }: { lock: ShownLock; now: number }) => (
+  <dl class="facts">
+    <Fact name="Kind">{kindText(lock.kind)}</Fact>
+    {isShared(lock) ? (
+      <Fact name="Permits">{permitsText(lock)}</Fact>
+    ) : (
+      <Fact name="Lease">{leaseText(lock, now)}</Fact>
+    )}
+    {lock.token !== undefined && <Fact name="Newest token">{lock.token}</Fact>}
+    <Fact name="Waiters">{lock.waiters}</Fact>
+  </dl>
+)
+
 /** One lock: everything that is known of it. */
 export const LockPage = ({ lock, now, problem, level, may }: LockPageProps) => {
   // It stays when the holder's row, or the lock, has disappeared.
@@ -160,16 +173,7 @@ export const LockPage = ({ lock, now, problem, level, may }: LockPageProps) => {
           <span>{problem.advice}</span>
         </div>
       )}
-      <dl class="facts">
-        <Fact name="Kind">{kindText(lock.kind)}</Fact>
-        {isShared(lock) ? (
-          <Fact name="Permits">{permitsText(lock)}</Fact>
-        ) : (
-          <Fact name="Lease">{leaseText(lock, now)}</Fact>
-        )}
-        {lock.token !== undefined && <Fact name="Newest token">{lock.token}</Fact>}
-        <Fact name="Waiters">{lock.waiters}</Fact>
-      </dl>
+      <Facts {...{ lock, now }} />
       {outcome}
       <Lane {...{ lock, now, level }} limits={WHOLE} />
       <div class="columns">
