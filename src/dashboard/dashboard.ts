@@ -2,7 +2,7 @@ import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
 import { checkFunction, checkMethods, checkOptions, show } from '../check-options.js'
 import { plainJson } from '../plain-text.js'
-import { textOf } from '../thrown.js'
+import { tell, textOf } from '../thrown.js'
 import { answer, refusal } from './answers.js'
 import { PAGE, SCRIPT, STYLE } from './assets.gen.js'
 import { fromElsewhere } from './guard.js'
@@ -27,7 +27,7 @@ export interface DashboardOptions {
   readonly title?: string | undefined
   /** How many tabs may have a stream at once. Others poll. Default 64. */
   readonly streams?: number | undefined
-  /** Called after each action, so that you can write down who did what. */
+  /** Called after each action, so that you can write down who did what. What it throws is ignored. */
   readonly onAction?: ((action: DashboardAction) => void) | undefined
 }
 
@@ -72,7 +72,16 @@ export const dashboard = (options: DashboardOptions): DashboardHandler => {
   const parts: Parts = {
     reader,
     streams: new Streams(reader, checkStreams(streams)),
-    release: (request) => release(request, { client, alias, tell: (action) => onAction?.(action) }),
+    release: (request) =>
+      release(request, {
+        ...{ client, alias, reader },
+        // What it throws is its own affair: the lock is released.
+        tell: (action) =>
+          tell(
+            () => onAction?.(action),
+            () => undefined,
+          ),
+      }),
   }
   return async (request, mount) => {
     const may = await leaveOf(authorize, request)

@@ -1,11 +1,12 @@
 import type { Client } from '../api/client.js'
 import type { ListedLock } from '../api/listing.js'
 import { systemClock, type Timer } from '../base/clock.js'
+import { LeftOut } from '../cli/locks/left-out.js'
 import { serverClock } from '../cli/server-clock.js'
 import { type Cycle, forestOf, identityOf } from '../cli/tree/wait-forest.js'
 import { plainText } from '../plain-text.js'
 import { textOf } from '../thrown.js'
-import { type Alias, freed, shown } from './shown.js'
+import { type Alias, type Before, freed, idOf, shown } from './shown.js'
 import type { Around, CycleStep, Difference, ShownLock, Snapshot } from './state.js'
 
 /** ms from the beginning of one reading to the next; a long one has at least so many times its own length behind it. */
@@ -18,14 +19,18 @@ const SLOW = 1000
 /** How many locks are shown, and how many of them are free. */
 const MOST_LOCKS = 10_000
 const MOST_FREE = 500
-
-/** Everything but what a page may do, which differs from page to page. */
-export type Read = Omit<Around, 'may'>
+/** After so many readings the server's clock is read again. */
+const CLOCK_EVERY = 60
 
 /** A lock and its JSON, which is compared with the next one's. */
-interface Entry {
-  readonly lock: ShownLock
+interface Entry extends Before {
   readonly json: string
+}
+
+/** What one reading found. `missing`: why some locks are not in it. */
+interface Listed {
+  readonly locks: readonly ListedLock[]
+  readonly missing: string | null
 }
 
 export interface ReaderOptions {
@@ -35,7 +40,9 @@ export interface ReaderOptions {
 }
 
 /** Gets what has changed after each reading. */
-export type Listener = (difference: Omit<Difference, 'may'>) => void
+export type Listener = (difference: Difference) => void
+
+const entryOf = (lock: ShownLock, seen: number): Entry => ({ lock, seen, json: JSON.stringify(lock) })
 
 /** Reads the locks once a second for all tabs together, and not at all while nobody looks. */
 export class Reader {
@@ -44,9 +51,10 @@ export class Reader {
   #entries = new Map<string, Entry>()
   /** The newest reading as the client gave it. */
   #listed: readonly ListedLock[] = []
-  #around: Read
+  #around: Around
   #cycles = new Set<string>()
   #now: (() => number) | undefined
+  #clockIsOld = true
   #timer: Timer | undefined
   #reading: Promise<void> | undefined
   #polledAt = -Infinity
@@ -57,13 +65,17 @@ export class Reader {
 
   constructor(options: ReaderOptions) {
     this.#options = options
-    this.#around = { at: 0, every: EVERY, where: options.where, cycles: [], trouble: null, hidden: 0 }
-    options.client.on('reconnect', () => this.#soon())
+    this.#around = { at: 0, every: EVERY, where: options.where, cycles: [], trouble: null, missing: null, hidden: 0 }
+    options.client.on('reconnect', () => {
+      // It may be another server.
+      this.#clockIsOld = true
+      this.#soon()
+    })
   }
 
-  /** The locks as they were listed, with their owners, for actions. */
-  get listed(): readonly ListedLock[] {
-    return this.#listed
+  /** The lock with this id as it was listed, with its owners, for actions. */
+  find(id: string): ListedLock | undefined {
+    return this.#listed.find((lock) => idOf(lock, this.#options.alias) === id)
   }
 
   snapshot(): Omit<Snapshot, 'may'> {
@@ -122,9 +134,7 @@ export class Reader {
     this.readings += 1
     const stop = this.#askWhileSlow()
     try {
-      const listed = await this.#list()
-      this.#took = systemClock.monotonic() - began
-      this.#take(listed)
+      this.#take(await this.#list(), began)
     } catch (error) {
       this.#took = systemClock.monotonic() - began
       this.#fail(textOf(error))
@@ -148,12 +158,23 @@ export class Reader {
     }
   }
 
-  async #list(): Promise<readonly ListedLock[]> {
+  async #list(): Promise<Listed> {
     const { client } = this.#options
-    this.#now ??= await serverClock(client)
-    const listed: ListedLock[] = []
-    for await (const lock of client.list({ waits: true })) listed.push(lock)
-    return listed
+    if (this.#clockIsOld || this.readings % CLOCK_EVERY === 0) await this.#setClock()
+    const locks: ListedLock[] = []
+    const leftOut = new LeftOut()
+    for await (const lock of client.list({ waits: true, onSkipped: leftOut.add })) locks.push(lock)
+    return { locks, missing: leftOut.text ?? null }
+  }
+
+  async #setClock(): Promise<void> {
+    this.#clockIsOld = false
+    try {
+      this.#now = await serverClock(this.#options.client)
+    } catch (error) {
+      this.#clockIsOld = true
+      throw error
+    }
   }
 
   #fail(text: string): void {
@@ -163,30 +184,37 @@ export class Reader {
     this.#tell([], [])
   }
 
-  #take(listed: readonly ListedLock[]): void {
+  #take({ locks: listed, missing }: Listed, began: number): void {
     const now = Math.round(this.#now?.() ?? systemClock.now())
     const before = this.#entries
     this.#listed = listed
-    this.#entries = this.#entriesOf(listed, now)
-    const every = Math.max(EVERY, Math.round(this.#took * (SHARE + 1)))
-    const hidden = Math.max(0, listed.length - MOST_LOCKS)
-    this.#around = { ...this.#around, at: now, every, hidden, cycles: this.#cyclesOf(listed), trouble: null }
+    this.#entries = this.#entriesOf(listed, now, missing !== null)
+    const cycles = this.#cyclesOf(listed)
     const changed = [...this.#entries].filter(([id, { json }]) => before.get(id)?.json !== json)
     const gone = [...before.keys()].filter((id) => !this.#entries.has(id))
+    this.#took = systemClock.monotonic() - began
+    const every = Math.max(EVERY, Math.round(this.#took * (SHARE + 1)))
+    const hidden = Math.max(0, listed.length - MOST_LOCKS)
+    this.#around = { ...this.#around, at: now, every, hidden, cycles, trouble: null, missing }
     this.#tell(
       changed.map(([, { lock }]) => lock),
       gone,
     )
   }
 
-  #entriesOf(listed: readonly ListedLock[], now: number): Map<string, Entry> {
+  /** `partly`: something could not be read. What is not there then is perhaps only not read, and stays as it was. */
+  #entriesOf(listed: readonly ListedLock[], now: number, partly: boolean): Map<string, Entry> {
+    const { alias } = this.#options
     const before = this.#entries
-    const seen = { now, alias: this.#options.alias, before: (id: string) => before.get(id)?.lock }
-    const locks = listed.slice(0, MOST_LOCKS).map((lock) => shown(lock, seen))
-    const there = new Set(locks.map(({ id }) => id))
-    const free = [...before.values()].flatMap(({ lock }) => (there.has(lock.id) ? [] : (freed(lock, now) ?? [])))
-    const all = [...locks, ...free.slice(-MOST_FREE)]
-    return new Map(all.map((lock) => [lock.id, { lock, json: JSON.stringify(lock) }]))
+    const there = new Set(listed.map((lock) => idOf(lock, alias)))
+    const absent = [...before.values()].filter(({ lock }) => !there.has(lock.id))
+    const stays = ({ lock }: Entry): boolean => partly && lock.free === undefined
+    const seen = { now, alias, before: (id: string) => before.get(id) }
+    const read = listed.slice(0, MOST_LOCKS).map((lock) => entryOf(shown(lock, seen), now))
+    const kept = absent.filter(stays).slice(0, MOST_LOCKS - read.length)
+    const free = absent.filter((entry) => !stays(entry)).flatMap((entry) => freed(entry, now) ?? [])
+    const all = [...read, ...kept, ...free.slice(-MOST_FREE).map((lock) => entryOf(lock, now))]
+    return new Map(all.map((entry) => [entry.lock.id, entry]))
   }
 
   /** The locks of one reading are not read at the same moment, so a deadlock counts only if the reading before shows the same. */
@@ -200,7 +228,7 @@ export class Reader {
   #stepsOf(cycle: Cycle): readonly CycleStep[] {
     const { alias } = this.#options
     return cycle.map(({ lock, holder, wait }) => ({
-      lock: alias(`${lock.kind} ${lock.key}`),
+      lock: idOf(lock, alias),
       holds: plainText(lock.name),
       who: plainText(holder.label ?? holder.client.slice(0, 8)),
       wants: plainText(wait.name),

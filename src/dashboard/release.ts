@@ -5,7 +5,8 @@ import { locksAt } from '../cli/locks/find.js'
 import { textOf } from '../thrown.js'
 import { json, refusal } from './answers.js'
 import { bodyOf, fromOwnPage } from './guard.js'
-import type { Alias } from './shown.js'
+import type { Reader } from './reader.js'
+import { type Alias, idOf } from './shown.js'
 
 /** Somebody released by force what an owner held. */
 export interface DashboardAction {
@@ -19,8 +20,8 @@ export interface DashboardAction {
   readonly client: string
   /** The label of that client. */
   readonly label?: string | undefined
-  /** Whether it was released. `false`: the owner had lost or released it in the meantime. */
-  readonly released: boolean
+  /** Whether it was released. `false`: the owner had lost or released it in the meantime. `undefined`: not known, because the server has not answered, or with an error. */
+  readonly released: boolean | undefined
   /** The request, so that you can say who it was. */
   readonly request: Request
 }
@@ -28,21 +29,21 @@ export interface DashboardAction {
 export interface Acting {
   readonly client: Client
   readonly alias: Alias
+  readonly reader: Reader
   readonly tell: (action: DashboardAction) => void
 }
 
+/** The ids that the page knows of a lock and of one of its holders. */
 interface Asked {
-  readonly name: string
+  readonly lock: string
   readonly owner: string
 }
 
 /** Anybody may have written it. */
 const askedIn = (text: string): Asked | undefined => {
   try {
-    const { name, owner } = JSON.parse(text) as Readonly<Record<string, unknown>>
-    return typeof name === 'string' && name !== '' && typeof owner === 'string' && owner !== ''
-      ? { name, owner }
-      : undefined
+    const { lock, owner } = JSON.parse(text) as Readonly<Record<string, unknown>>
+    return typeof lock === 'string' && typeof owner === 'string' ? { lock, owner } : undefined
   } catch {
     return undefined
   }
@@ -58,7 +59,7 @@ export const release = async (request: Request, acting: Acting): Promise<Respons
   const body = await bodyOf(request)
   if (body === undefined) return refusal(413, 'The body is too long.')
   const asked = askedIn(body)
-  if (asked === undefined) return refusal(400, 'The body must be {"name":…,"owner":…}.')
+  if (asked === undefined) return refusal(400, 'The body must be {"lock":…,"owner":…}.')
   try {
     return await releaseFor(asked, request, acting)
   } catch (error) {
@@ -66,16 +67,26 @@ export const release = async (request: Request, acting: Acting): Promise<Respons
   }
 }
 
-const releaseFor = async ({ name, owner }: Asked, request: Request, acting: Acting): Promise<Response> => {
-  const { client, alias, tell } = acting
-  const is = (one: ListedHolder): boolean => one.owner === owner || alias(one.owner) === owner
-  const found = (await locksAt(client, name, undefined)).find(({ holders }) => holders.some(is))
+const releaseFor = async ({ lock: id, owner }: Asked, request: Request, acting: Acting): Promise<Response> => {
+  const { client, alias, reader, tell } = acting
+  const known = reader.find(id)
+  if (known === undefined)
+    return refusal(409, 'The dashboard does not see this lock at the moment. Nothing was released.')
+  const is = (one: ListedHolder): boolean => alias(one.owner) === owner
+  const held = (await locksAt(client, known.name, undefined)).filter(({ holders }) => holders.some(is))
+  const found = held.find((one) => idOf(one, alias) === id) ?? held[0]
   const holder = found?.holders.find(is)
   if (found === undefined || holder === undefined) return stale()
-  const released = await releaseOf(client, found, holder)
   const { client: theirs, label } = holder
-  tell({ type: 'release', name: found.name, kind: found.kind, client: theirs, label, released, request })
-  return released ? json({ released: true }) : stale()
+  const action = { type: 'release' as const, name: found.name, kind: found.kind, client: theirs, label, request }
+  try {
+    const released = await releaseOf(client, found, holder)
+    tell({ ...action, released })
+    return released ? json({ released: true }) : stale()
+  } catch (error) {
+    tell({ ...action, released: undefined })
+    return refusal(503, `Perhaps it was not released: ${textOf(error)}`)
+  }
 }
 
 /** The server compares the owner and releases in one step. Of a keyed lock, all keys that the owner holds. */

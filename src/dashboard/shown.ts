@@ -13,12 +13,22 @@ const MOST_KEYS = 20
 const JITTER = 400
 /** ms. If the lease ends later than it did, by more than this, it was renewed. */
 const RENEWAL = 1000
+/** ms. What has ended since a reading that is older than this ended when it was last seen, as far as anybody knows. */
+const PAUSE = 5000
 
 /** What a page may know instead of an owner or a client's id. */
 export type Alias = (text: string) => string
 
+const MOST_ALIASES = 100_000
+
 export const aliases = (secret: Uint8Array): Alias => {
-  return (text) => createHash('sha256').update(secret).update(text).digest('base64url').slice(0, 16)
+  const known = new Map<string, string>()
+  return (text) => {
+    const alias = known.get(text) ?? createHash('sha256').update(secret).update(text).digest('base64url').slice(0, 16)
+    if (known.size >= MOST_ALIASES) known.clear()
+    known.set(text, alias)
+    return alias
+  }
 }
 
 const cut = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`)
@@ -64,29 +74,43 @@ const leaseOf = ({ remaining }: ListedLock, now: number, before: ShownLock | und
     until: same ? was : until,
     lease: same ? (before?.lease ?? lease) : lease,
     ...(renewed && { renewed: true as const }),
+    ...(renewed && remaining < lease / 2 && { late: true as const }),
   }
 }
 
-const ended = (before: ShownLock | undefined, holders: readonly Person[], now: number): readonly Past[] => {
+/** When that ended which is not there any more. */
+const endOf = ({ seen }: Before, now: number): number => (now - seen > PAUSE ? seen : now)
+
+const ended = (before: Before | undefined, holders: readonly Person[], now: number): readonly Past[] => {
   if (before === undefined) return []
+  const { lock } = before
+  const end = endOf(before, now)
   const there = new Set(holders.map(({ id }) => id))
-  const left = before.holders.filter(({ id }) => !there.has(id))
-  const past = left.map(({ id, client, short, label, since }) => ({ id, client, short, label, since, until: now }))
-  return [...before.past, ...past].filter(({ until }) => until > now - WINDOW).slice(-MOST_PAST)
+  const left = lock.holders.filter(({ id }) => !there.has(id))
+  const past = left.map(({ id, client, short, label, since }) => {
+    return { id, client, short, label, since, until: Math.max(since, end) }
+  })
+  return [...lock.past, ...past].filter(({ until }) => until > now - WINDOW).slice(-MOST_PAST)
 }
 
-const idOf = ({ kind, key }: Pick<ListedLock, 'kind' | 'key'>, alias: Alias): string => alias(`${kind} ${key}`)
+export const idOf = ({ kind, key }: Pick<ListedLock, 'kind' | 'key'>, alias: Alias): string => alias(`${kind} ${key}`)
 
-/** `before`: how the same lock was shown after the reading before. */
+/** How a lock was shown after the reading before, and when it was read last. */
+export interface Before {
+  readonly lock: ShownLock
+  readonly seen: number
+}
+
 export interface Seen {
   readonly now: number
   readonly alias: Alias
-  readonly before: (id: string) => ShownLock | undefined
+  readonly before: (id: string) => Before | undefined
 }
 
 export const shown = (lock: ListedLock, { now, alias, before: at }: Seen): ShownLock => {
   const id = idOf(lock, alias)
-  const before = at(id)
+  const last = at(id)
+  const before = last?.lock
   const holders = lock.holders
     .slice(0, MOST_HOLDERS)
     .map((one) => holding(one, sinceOf(before?.holders, alias(one.owner), now), alias))
@@ -103,15 +127,15 @@ export const shown = (lock: ListedLock, { now, alias, before: at }: Seen): Shown
     ...(lock.token !== undefined && { token: String(lock.token) }),
     ...(lock.available !== undefined && { available: lock.available }),
     ...(lock.permits !== undefined && { permits: lock.permits }),
-    past: ended(before, holders, now),
+    past: ended(last, holders, now),
   }
 }
 
 /** A lock that was there at the reading before, and is free now; undefined: nothing of it is worth showing any more. */
-export const freed = (before: ShownLock, now: number): ShownLock | undefined => {
-  const free = before.free ?? now
+export const freed = (before: Before, now: number): ShownLock | undefined => {
+  const free = before.lock.free ?? endOf(before, now)
   const past = ended(before, [], now)
   if (now - free > WINDOW || past.length === 0) return undefined
-  const { id, name, kind } = before
+  const { id, name, kind } = before.lock
   return { id, name, kind, holders: [], holding: 0, waiting: [], waiters: 0, past, free }
 }

@@ -43,6 +43,8 @@ export interface ShownLock {
   readonly lease?: number | undefined
   /** The lease was seen to be renewed during this hold. */
   readonly renewed?: true | undefined
+  /** It was renewed before, and when it was read, its renewal was late: a client renews when a third of its lease is over. */
+  readonly late?: true | undefined
   readonly token?: string | undefined
   readonly available?: number | undefined
   readonly permits?: number | undefined
@@ -74,14 +76,16 @@ export interface Around {
   /** ms from the beginning of one reading to the next. */
   readonly every: number
   readonly where: string
-  readonly may: 'read' | 'act'
   readonly cycles: readonly (readonly CycleStep[])[]
   readonly trouble: Trouble | null
+  /** Why some locks could not be read. Those that were shown before stay as they were. */
+  readonly missing: string | null
   /** How many locks there are beyond those that are shown. */
   readonly hidden: number
 }
 
 export interface Snapshot extends Around {
+  readonly may: 'read' | 'act'
   readonly locks: readonly ShownLock[]
 }
 
@@ -93,7 +97,3 @@ export interface Difference extends Around {
 
 /** ms. How much of the past is shown, and how long a lock that is free stays on the page. */
 export const WINDOW = 60_000
-
-/** The last hold of a lane that is renewed and whose renewal is late: a client renews when a third of its lease is over. */
-export const isOverdue = ({ until, lease, renewed }: ShownLock, now: number): boolean =>
-  renewed === true && typeof until === 'number' && lease !== undefined && until - now < lease / 2

@@ -1,76 +1,112 @@
+import { systemClock, type Timer } from '../base/clock.js'
 import { plainJson } from '../plain-text.js'
 import type { Reader } from './reader.js'
 import type { Difference } from './state.js'
 
 /** How many messages may wait for one tab. A tab that is slower gets a new snapshot when it reads again. */
 const BUFFER = 4
+/** ms. Then a stream ends, and its page opens another: whether it may look is asked again. */
+const LONGEST = 60_000
 
 const encoder = new TextEncoder()
 
 const message = (event: string, data: unknown): Uint8Array =>
   encoder.encode(`event: ${event}\ndata: ${plainJson(data, 0)}\n\n`)
 
+/** Nothing waits for the tab. */
+const isEmpty = ({ desiredSize }: ReadableStreamDefaultController<Uint8Array>): boolean => desiredSize === BUFFER
+
 /** The streams of all tabs. */
 export class Streams {
   readonly #reader: Reader
   readonly #most: number
+  readonly #longest: number
   #open = 0
 
-  constructor(reader: Reader, most: number) {
+  constructor(reader: Reader, most: number, longest = LONGEST) {
     this.#reader = reader
     this.#most = most
+    this.#longest = longest
   }
 
   /** Undefined: there are too many. */
   open(may: 'read' | 'act'): ReadableStream<Uint8Array> | undefined {
     if (this.#open >= this.#most) return undefined
     this.#open += 1
-    return new ReadableStream(new Tab(this.#reader, may, () => (this.#open -= 1)), { highWaterMark: BUFFER })
+    const tab = new Tab({ reader: this.#reader, may, longest: this.#longest, closed: () => (this.#open -= 1) })
+    return new ReadableStream(tab, { highWaterMark: BUFFER })
   }
+}
+
+interface TabOptions {
+  readonly reader: Reader
+  readonly may: 'read' | 'act'
+  /** ms */
+  readonly longest: number
+  readonly closed: () => void
 }
 
 /** One stream: a snapshot, and then what changes. */
 class Tab {
-  readonly #reader: Reader
-  readonly #may: 'read' | 'act'
-  readonly #closed: () => void
+  readonly #options: TabOptions
   #stop: (() => void) | undefined
+  #timer: Timer | undefined
   #over = false
   /** It has missed a difference. */
   #behind = false
+  /** Its time is over. It ends when the tab has read everything: a tab that never reads keeps its place. */
+  #due = false
 
-  constructor(reader: Reader, may: 'read' | 'act', closed: () => void) {
-    this.#reader = reader
-    this.#may = may
-    this.#closed = closed
+  constructor(options: TabOptions) {
+    this.#options = options
   }
 
   async start(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const { reader, longest } = this.#options
+    this.#timer = systemClock.setTimer(() => this.#expire(controller), longest, { background: true })
     controller.enqueue(encoder.encode('retry: 1000\n\n'))
-    const stop = await this.#reader.watch((difference) => this.#tell(controller, difference))
+    const stop = await reader.watch((difference) => this.#tell(controller, difference))
     this.#stop = stop
     if (this.#over) stop()
     else this.#show(controller)
   }
 
   pull(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    if (this.#behind) this.#show(controller)
+    if (!isEmpty(controller)) return
+    if (this.#due) this.#end(controller)
+    else if (this.#behind) this.#show(controller)
   }
 
   cancel(): void {
     this.#over = true
+    this.#timer?.cancel()
     this.#stop?.()
-    this.#closed()
+    this.#options.closed()
+  }
+
+  #expire(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#due = true
+    if (isEmpty(controller)) this.#end(controller)
+  }
+
+  #end(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    // The message may be read at once, and then the stream asks for more.
+    if (this.#over) return
+    this.cancel()
+    controller.enqueue(message('end', {}))
+    controller.close()
   }
 
   #show(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const { reader, may } = this.#options
     this.#behind = false
-    controller.enqueue(message('snapshot', { ...this.#reader.snapshot(), may: this.#may }))
+    controller.enqueue(message('snapshot', { ...reader.snapshot(), may }))
   }
 
-  #tell(controller: ReadableStreamDefaultController<Uint8Array>, difference: Omit<Difference, 'may'>): void {
-    if ((controller.desiredSize ?? 0) <= 0) this.#behind = true
-    else if (this.#behind) this.#show(controller)
-    else controller.enqueue(message('difference', { ...difference, may: this.#may }))
+  #tell(controller: ReadableStreamDefaultController<Uint8Array>, difference: Difference): void {
+    if (this.#due) return
+    this.#behind ||= (controller.desiredSize ?? 0) <= 0
+    if (!this.#behind) controller.enqueue(message('difference', difference))
+    else if (isEmpty(controller)) this.#show(controller)
   }
 }

@@ -74,6 +74,8 @@ export const toNode =
     const { baseUrl } = request as NodeRequest
     try {
       const answer = await handler(requestOf(request), baseUrl === undefined ? undefined : { base: baseUrl })
+      // Meanwhile the other side may have gone away, or a time limit of the app may have answered.
+      if (response.destroyed || response.headersSent) return await answer.body?.cancel()
       cutOff(request, response)
       await send(answer, response)
     } catch (error) {

@@ -5,13 +5,14 @@ import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { connect, type Hold } from 'holdfast'
-import { dashboard, type DashboardAction, type DashboardHandler } from 'holdfast/dashboard'
+import { dashboard, type DashboardAction, type DashboardHandler, toNode } from 'holdfast/dashboard'
 import { SCRIPT } from '#src/dashboard/assets.gen.js'
 import type { ShownLock, Snapshot } from '#src/dashboard/state.js'
 import { STRANGE_NAMES } from '../support/hostile.js'
+import type { Client } from '../support/engines.js'
 import { onServer } from '../support/server.js'
 import { until } from '../support/until.js'
-import { served } from './stage.js'
+import { heldLock, listening, listing, served } from './stage.js'
 
 const OWN = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
 
@@ -34,7 +35,7 @@ const listed = async (base: string, name: string): Promise<ShownLock> => {
 const post = (base: string, body: string, headers: Record<string, string> = OWN): Promise<Response> =>
   fetch(`${base}release`, { method: 'POST', headers, body })
 
-const releaseOf = (name: string, owner: string): string => JSON.stringify({ name, owner })
+const releaseOf = (lock: string, owner: string): string => JSON.stringify({ lock, owner })
 
 /** The request as it is, without what `fetch` and `URL` would mend. */
 const rawStatus = async (base: string, path: string): Promise<number> => {
@@ -159,7 +160,7 @@ void describe('the handler of the dashboard', () => {
     const first = await holder.lock('deploy').acquire()
     const lock = await listed(base, 'deploy')
     const owner = lock.holders[0]?.id ?? assert.fail()
-    const body = releaseOf('deploy', owner)
+    const body = releaseOf(lock.id, owner)
 
     const refused: readonly (readonly [number, string, Promise<Response>])[] = [
       [403, 'another site', post(base, body, { ...OWN, 'Sec-Fetch-Site': 'cross-site' })],
@@ -171,8 +172,8 @@ void describe('the handler of the dashboard', () => {
       [415, 'a form', post(base, body, { ...OWN, 'Content-Type': 'text/plain' })],
       [400, 'no JSON', post(base, '{')],
       [400, 'null', post(base, 'null')],
-      [400, 'numbers', post(base, '{"name":1,"owner":2}')],
-      [409, 'an unknown owner', post(base, releaseOf('deploy', 'nobody'))],
+      [400, 'numbers', post(base, '{"lock":1,"owner":2}')],
+      [409, 'an unknown owner', post(base, releaseOf(lock.id, 'nobody'))],
       [409, 'an unknown lock', post(base, releaseOf('another', owner))],
     ]
     for (const [status, why, response] of refused) assert.equal((await response).status, status, why)
@@ -198,11 +199,57 @@ void describe('the handler of the dashboard', () => {
     await first.release().catch(() => false)
   })
 
+  for (const [why, onAction] of [
+    ['throws', () => assert.fail('no')],
+    ['rejects', (() => Promise.reject(new Error('no'))) as () => void],
+  ] as const)
+    onServer(`a release is done also if onAction ${why}`, async (broken) => {
+      const base = await served(broken, { authorize: () => 'act', onAction })
+      const holder = await broken.open()
+      await holder.lock('deploy').acquire()
+      const { id, holders } = await listed(base, 'deploy')
+      assert.equal((await post(base, releaseOf(id, holders[0]?.id ?? assert.fail()))).status, 200)
+      assert.equal(await holder.lock('deploy').isLocked(), false)
+    })
+
+  onServer('a release whose answer is lost is told as well', async (broken) => {
+    const actions: DashboardAction[] = []
+    const client = await broken.open({ presence: false })
+    const losing = new Proxy(client, {
+      get: (target, part) => {
+        if (part === 'lock') return () => ({ forceRelease: () => Promise.reject(new Error('lost')) })
+        const value = Reflect.get(target, part) as unknown
+        return typeof value === 'function' ? (value as () => unknown).bind(target) : value
+      },
+    })
+    const onAction = (action: DashboardAction) => void actions.push(action)
+    const base = await served(broken, { client: losing, authorize: () => 'act', onAction })
+    await (await broken.open()).lock('deploy').acquire()
+    const { id, holders } = await listed(base, 'deploy')
+    const response = await post(base, releaseOf(id, holders[0]?.id ?? assert.fail()))
+    assert.equal(response.status, 503)
+    assert.match(await response.text(), /lost/)
+    assert.deepEqual(
+      actions.map(({ name, released }) => [name, released]),
+      [['deploy', undefined]],
+    )
+  })
+
+  onServer('a lock whose name is longer than what the page shows can be released', async (broken) => {
+    const base = await served(broken, { authorize: () => 'act' })
+    const name = 'n'.repeat(500)
+    const holder = await broken.open()
+    await holder.lock(name).acquire()
+    const { id, holders } = await listed(base, `${name.slice(0, 300)}…`)
+    assert.equal((await post(base, releaseOf(id, holders[0]?.id ?? assert.fail()))).status, 200)
+    assert.equal(await holder.lock(name).isLocked(), false)
+  })
+
   onServer('without leave to act → 405, and nothing is released', async (broken) => {
     const base = await served(broken)
     const hold: Hold = await (await broken.open()).lock('deploy').acquire()
-    const owner = (await listed(base, 'deploy')).holders[0]?.id ?? assert.fail()
-    assert.equal((await post(base, releaseOf('deploy', owner))).status, 405)
+    const { id, holders } = await listed(base, 'deploy')
+    assert.equal((await post(base, releaseOf(id, holders[0]?.id ?? assert.fail()))).status, 405)
     assert.equal(await hold.release(), true)
   })
 
@@ -240,6 +287,76 @@ void describe('the handler of the dashboard', () => {
       return status === 200
     })
     for (const end of ends) end.abort()
+  })
+
+  onServer('a client that goes away while authorize thinks about it leaves no stream open', async (broken) => {
+    const client: Client = await broken.open({ presence: false })
+    let decide: () => void = () => undefined
+    const decided = new Promise<void>((resolve) => (decide = resolve))
+    const authorize = async () => {
+      await decided
+      return 'read' as const
+    }
+    const serve = toNode(dashboard({ client, authorize, streams: 1 }))
+    let gone = false
+    const base = await listening(broken, (request, response) => {
+      response.once('close', () => (gone = true))
+      void serve(request, response)
+    })
+    const end = new AbortController()
+    const asked = fetch(`${base}/events`, { signal: end.signal })
+    setTimeout(() => end.abort(), 200)
+    await assert.rejects(asked)
+    await until(() => gone)
+    decide()
+    await until(async () => {
+      const next = new AbortController()
+      const { status } = await fetch(`${base}/events`, { signal: next.signal })
+      next.abort()
+      return status === 200
+    })
+  })
+
+  void test('a part that cannot be read: its locks stay as they were, and the page is told why', async () => {
+    const client = await connect('memory:')
+    let missing = false
+    const locks = ['deploy', 'invoice'].map((name) => heldLock(name))
+    const partly = listing(client, ({ onSkipped }) => {
+      if (missing) onSkipped?.({ name: 'deploy', error: new Error('the master is silent') })
+      return missing ? locks.slice(1) : locks
+    })
+    const handler = dashboard({ client: partly, authorize: () => 'read' })
+    const read = async () => (await (await handler(new Request('http://localhost/state'))).json()) as Snapshot
+    const before = await read()
+    assert.deepEqual([before.locks.length, before.missing], [2, null])
+    missing = true
+    await until(async () => (await read()).missing !== null)
+    const after = await read()
+    assert.match(after.missing ?? '', /left out a lock that could not be read: the master is silent/)
+    assert.deepEqual(after.locks.map(({ name, holding }) => [name, holding]).sort(), [
+      ['deploy', 1],
+      ['invoice', 1],
+    ])
+    missing = false
+    await until(async () => (await read()).missing === null)
+    await client.close()
+  })
+
+  void test('locks that are beyond the last that is shown are not shown as free', async () => {
+    const client = await connect('memory:')
+    const many = Array.from({ length: 10_000 }, (_, i) => heldLock(`order:${i}`))
+    let more = false
+    const first = heldLock('deploy')
+    const handler = dashboard({
+      client: listing(client, () => (more ? [...many, first] : [first])),
+      authorize: () => 'read',
+    })
+    const read = async () => (await (await handler(new Request('http://localhost/state'))).json()) as Snapshot
+    assert.equal((await read()).locks.length, 1)
+    more = true
+    await until(async () => (await read()).hidden === 1)
+    assert.equal((await read()).locks.filter(({ free }) => free !== undefined).length, 0)
+    await client.close()
   })
 
   onServer('another site cannot open a stream', async (broken) => {

@@ -109,7 +109,7 @@ void describe('the dashboard, mounted at /admin/locks', () => {
         statusOf('/admin/locks/release', {
           method: 'POST',
           headers: { 'Content-Type': 'application/json', ...headers },
-          body: JSON.stringify({ name: 'deploy', owner: 'nobody' }),
+          body: JSON.stringify({ lock: 'deploy', owner: 'nobody' }),
         })
       assert.equal(await release({ 'Sec-Fetch-Site': 'cross-site' }), 403)
       assert.equal(await release({ 'Sec-Fetch-Site': 'same-origin' }), 409)

@@ -6,11 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe } from 'node:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { connect, type ListedLock } from 'holdfast'
+import { dashboard, toNode } from 'holdfast/dashboard'
+import { Reader } from '#src/dashboard/reader.js'
+import { Streams } from '#src/dashboard/streams.js'
 import { chromiumProgram } from '../../scripts/test/chromium.mjs'
 import type { Client } from '../support/engines.js'
 import { type Broken, onServer } from '../support/server.js'
 import { until } from '../support/until.js'
-import { served } from './stage.js'
+import { heldLock, listening, listing, served } from './stage.js'
 
 const PICTURES = join(import.meta.dirname, '../../../.build/dashboard')
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -104,18 +107,6 @@ const deadlock = (one: Client, other: Client): void => {
   nested(other, 'account:9', 'account:7')
 }
 
-const fake = (locks: () => readonly ListedLock[], client: Client): Client =>
-  new Proxy(client, {
-    get: (target, part) => {
-      if (part === 'list')
-        return async function* () {
-          yield* locks()
-        }
-      const value = Reflect.get(target, part) as unknown
-      return typeof value === 'function' ? (value as () => unknown).bind(target) : value
-    },
-  })
-
 const many = (count: number): readonly ListedLock[] => {
   const now = Date.now()
   const person = (n: number, ms: number) => ({
@@ -133,6 +124,13 @@ const many = (count: number): readonly ListedLock[] => {
 
 const HIDE = `Object.defineProperty(document, 'hidden', { value: true, configurable: true })
 document.dispatchEvent(new Event('visibilitychange'))`
+
+const SHOW = HIDE.replace('value: true', 'value: false')
+
+/** Notes each text of the connection's state other than the first. */
+const WATCH_STATUS = `globalThis.said = []
+new MutationObserver(() => said.push(document.querySelector('.status').textContent))
+  .observe(document.querySelector('.status'), { childList: true, characterData: true, subtree: true })`
 
 const program = chromiumProgram()
 
@@ -220,11 +218,69 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
     assert.deepEqual(errors, [])
   })
 
+  onServer(
+    'a part that cannot be read, a refusal, a log-in page: the page says so, and keeps what it knew',
+    async (broken) => {
+      const client = await broken.open({ presence: false })
+      let missing = false
+      const locks = ['deploy', 'invoice'].map((name) => heldLock(name))
+      const partly = listing(client, ({ onSkipped }) => {
+        if (missing) onSkipped?.({ name: 'deploy', error: new Error('the master is silent') })
+        return missing ? locks.slice(1) : locks
+      })
+      const serve = dashboard({ client: partly, authorize: () => 'read' })
+      let instead: Response | undefined
+      const node = toNode(async (request) => instead?.clone() ?? serve(request))
+      const base = await listening(broken, (request, response) => void node(request, response))
+      const { page, errors } = await look(broken, `${base}/`)
+      await lane(page, 'deploy').waitFor()
+      missing = true
+      await page.getByText(/left out a lock that could not be read: the master is silent/).waitFor()
+      await lane(page, 'deploy').getByText('web-1').first().waitFor()
+      assert.equal(await page.locator('.lane.free').count(), 0)
+      missing = false
+      await page.getByText('Not all locks can be read').waitFor({ state: 'detached' })
+
+      instead = new Response('You may not see this page.', { status: 403 })
+      await page.evaluate(HIDE)
+      await page.evaluate(SHOW)
+      await page.getByText('You may not see this page.').waitFor()
+      instead = new Response('<h1>Who are you?</h1>', { headers: { 'Content-Type': 'text/html' } })
+      await page.getByText('Perhaps you must log in again.').waitFor()
+      instead = undefined
+      await page.getByRole('alert').waitFor({ state: 'detached' })
+      await lane(page, 'deploy').waitFor()
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  onServer('a stream that ends: the page opens the next one, and never says that it lost anything', async (broken) => {
+    const client = await broken.open({ presence: false })
+    const streams = new Streams(new Reader({ client, alias: (text) => text, where: '' }), 1, 500)
+    const serve = dashboard({ client, authorize: () => 'read' })
+    let opened = 0
+    const node = toNode(async (request) => {
+      if (!request.url.endsWith('/events')) return serve(request)
+      opened += 1
+      return new Response(streams.open('read') ?? null, { headers: { 'Content-Type': 'text/event-stream' } })
+    })
+    const { page, errors } = await look(
+      broken,
+      `${await listening(broken, (request, response) => void node(request, response))}/`,
+    )
+    await page.getByText('Nothing is locked').waitFor()
+    await page.evaluate(WATCH_STATUS)
+    const before = opened
+    await until(() => opened > before + 3, 10_000)
+    assert.deepEqual(await page.evaluate<string[]>('globalThis.said'), [])
+    assert.deepEqual(errors, [])
+  })
+
   onServer('two tabs share one reading a second; a hidden page asks for nothing', async (broken) => {
     const client = await connect({ url: broken.server.url, presence: false })
     broken.after(() => client.close())
     let readings = 0
-    const counted = fake(() => [], client)
+    const counted = listing(client, () => [])
     const counting = new Proxy(counted, {
       get: (target, part) => {
         if (part === 'list') readings += 1
@@ -276,6 +332,7 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
     assert.deepEqual(await axe(page), [])
     await keyboard.press('Enter')
     await page.getByText('Nobody holds it').waitFor()
+    await page.getByRole('status').getByText('What web-1 held is released.').waitFor()
     assert.equal(await holder.lock('deploy').isLocked(), false)
     await keyboard.press('Escape')
     await lane(page, 'report').waitFor()
@@ -285,7 +342,7 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
   onServer('5,000 locks: only what can be seen is drawn, and the search finds each', async (broken) => {
     const client = await broken.open({ presence: false })
     const locks = many(5000)
-    const { page, errors } = await look(broken, await served(broken, { client: fake(() => locks, client) }))
+    const { page, errors } = await look(broken, await served(broken, { client: listing(client, () => locks) }))
     await page.locator('.number', { hasText: 'locks held' }).getByText('5,000').waitFor()
     assert.ok((await page.locator('.lane').count()) < 60)
     await page.evaluate(`scrollTo({ top: document.body.scrollHeight })`)

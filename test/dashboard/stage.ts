@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { ListedLock, ListOptions } from 'holdfast'
 import { dashboard, type DashboardOptions, toNode } from 'holdfast/dashboard'
+import type { Client } from '../support/engines.js'
 import type { Broken } from '../support/server.js'
 
 /** Listens on a free port until the test is over; resolves to where. */
@@ -21,3 +23,22 @@ export const served = async (broken: Broken, options: Partial<DashboardOptions> 
   const serve = toNode(dashboard({ client, authorize: () => 'read', ...options }))
   return `${await listening(broken, (request, response) => void serve(request, response))}/`
 }
+
+/** The client, but it lists these locks. */
+export const listing = (client: Client, locks: (options: ListOptions) => readonly ListedLock[]): Client =>
+  new Proxy(client, {
+    get: (target, part) => {
+      if (part === 'list')
+        return async function* (options: ListOptions = {}) {
+          yield* locks(options)
+        }
+      const value = Reflect.get(target, part) as unknown
+      return typeof value === 'function' ? (value as () => unknown).bind(target) : value
+    },
+  })
+
+/** A lock that one client holds for `remaining` ms more. */
+export const heldLock = (name: string, remaining = 20_000): ListedLock => ({
+  ...{ name, key: name, kind: 'lock', remaining, waiting: [] },
+  holders: [{ owner: `${name}:1`, client: `${name}-0000`, label: 'web-1', mode: 'exclusive', count: 1 }],
+})

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Client } from '../../api/client.js'
+import { systemClock } from '../../base/clock.js'
 import { dashboard, type DashboardAction, toNode } from '../../dashboard/index.js'
 import { plainText, quoted } from '../../plain-text.js'
 import { say } from '../say.js'
@@ -24,20 +25,28 @@ const same = (one: string, other: string): boolean => {
 
 const tell = ({ name, client, label, released }: DashboardAction): void => {
   const who = label === undefined ? `client ${plainText(client)}` : plainText(label)
-  say(`the page released ${quoted(name)}, which was held by ${who}${released ? '' : ': it did not hold it any more'}`)
+  if (released === undefined)
+    say(`the page tried to release ${quoted(name)}, held by ${who}; the server did not confirm it`)
+  else if (released) say(`the page released ${quoted(name)}, which was held by ${who}`)
+  else say(`the page released nothing: ${quoted(name)} was not held by ${who} any more`)
 }
+
+/** As `URL` writes them: port 80 is left out. */
+export const hostsOf = (port: number): readonly string[] => HOSTS.map((name) => new URL(`http://${name}:${port}`).host)
 
 /** A dashboard on this machine alone: for who knows the token, and not for pages of other hosts whose names lead here. */
 export class LocalDashboard {
   readonly #options: LocalOptions
   readonly #server: Server
+  /** Browsers send the cookies of a host to all of its ports, where other programs may listen: but not to a path that these do not know. */
+  readonly #path = `/${Buffer.from(systemClock.randomBytes(16)).toString('base64url')}`
   #port = 0
 
   constructor(options: LocalOptions) {
     this.#options = options
     const { client, title } = options
     const authorize = (request: Request) => this.#leaveOf(request)
-    const serve = toNode(dashboard({ client, title, authorize, path: '/', onAction: tell }))
+    const serve = toNode(dashboard({ client, title, authorize, path: this.#path, onAction: tell }))
     this.#server = createServer((request, response) => {
       if (!this.#enter(request, response)) void serve(request, response)
     })
@@ -63,14 +72,12 @@ export class LocalDashboard {
   }
 
   #leaveOf(request: Request): false | 'read' | 'act' {
-    const { host } = new URL(request.url)
-    if (!HOSTS.some((name) => host === `${name}:${this.#port}`)) return false
+    if (!hostsOf(this.#port).includes(new URL(request.url).host)) return false
     const cookies = (request.headers.get('cookie') ?? '').split(';').map((one) => one.trim())
     const known = cookies.some((one) => same(one, `${this.#cookie}=${this.#options.token}`))
     return known && this.#options.leave
   }
 
-  /** Cookies of one host are sent to all of its ports. */
   get #cookie(): string {
     return `${COOKIE}-${this.#port}`
   }
@@ -80,8 +87,8 @@ export class LocalDashboard {
     const token = /^\/\?token=([\w-]{1,64})$/.exec(url)?.[1]
     if (method !== 'GET' || token === undefined || !same(token, this.#options.token)) return false
     response.writeHead(302, {
-      Location: '/',
-      'Set-Cookie': `${this.#cookie}=${token}; HttpOnly; SameSite=Strict; Path=/`,
+      Location: `${this.#path}/`,
+      'Set-Cookie': `${this.#cookie}=${token}; HttpOnly; SameSite=Strict; Path=${this.#path}/`,
       'Cache-Control': 'no-store',
       'Referrer-Policy': 'no-referrer',
     })

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Around } from '../state.js'
 import { ClientsPage } from './clients-page.js'
-import { type Known, Live } from './live.js'
+import { type Known, Live, type Told } from './live.js'
 import { LockPage } from './lock-page.js'
 import { Overview } from './overview.js'
 import { levelsOf, problemsOf } from './problems.js'
@@ -35,7 +34,7 @@ const useLive = (): Live | undefined => {
   return live
 }
 
-const isAway = (around: Around | undefined): boolean => around !== undefined && around.trouble !== null
+const isAway = (around: Told | undefined): boolean => around !== undefined && around.trouble !== null
 
 const STATES = {
   connecting: 'connecting',
@@ -90,20 +89,38 @@ const Top = ({ known, address }: { known: Known; address: string }) => (
 
 const timeOf = (at: number): string => new Date(at).toLocaleTimeString('en-GB')
 
+const Missing = ({ text }: { text: string }) => (
+  <div class="trouble" role="alert">
+    <b>Not all locks can be read.</b> The newest reading {shown(text)}. What it did not find is shown as it was seen
+    last.
+  </div>
+)
+
 /** Why what is shown may be old. */
-const Trouble = ({ known: { around, link, lostAt = Date.now() }, now }: { known: Known; now: number }) => {
+const Trouble = ({ known: { around, link, lostAt = Date.now(), refusal }, now }: { known: Known; now: number }) => {
   const old = around === undefined || around.at === 0 ? '' : ` What you see is from ${timeOf(around.at)}.`
   if (link === 'lost')
     return (
       <div class="trouble" role="alert">
-        <b>The dashboard does not answer.</b> Is its process still running? This page has tried for{' '}
-        {spanOf(Date.now() - lostAt)}, and goes on by itself.{old}
+        {refusal === undefined ? (
+          <>
+            <b>The dashboard does not answer.</b> Is its process still running?
+          </>
+        ) : (
+          <>
+            <b>The dashboard refuses.</b> {shown(refusal)}
+          </>
+        )}{' '}
+        This page tries again by itself
+        <span aria-hidden="true"> and has done so for {spanOf(Date.now() - lostAt)}</span>.{old}
       </div>
     )
-  if (around === undefined || around.trouble === null) return null
+  if (around === undefined) return null
+  if (around.trouble === null) return around.missing === null ? null : <Missing text={around.missing} />
   return (
     <div class="trouble" role="alert">
-      <b>The Redis server cannot be read</b> for {spanOf(Math.max(0, now - around.trouble.since))}:{' '}
+      <b>The Redis server cannot be read</b>
+      <span aria-hidden="true"> for {spanOf(Math.max(0, now - around.trouble.since))}</span>:{' '}
       {shown(around.trouble.text)}. The dashboard tries again each second.{old}
     </div>
   )
@@ -111,8 +128,10 @@ const Trouble = ({ known: { around, link, lostAt = Date.now() }, now }: { known:
 
 const Waiting = () => <p class="nothing quiet">Reading the locks…</p>
 
-const Main = ({ known, around, address, now }: { known: Known; around: Around; address: string; now: number }) => {
+const Main = ({ known, around, address, now }: { known: Known; around: Told; address: string; now: number }) => {
   const { locks } = known
+  // That nothing is locked would not be true.
+  if (locks.size === 0 && around.missing !== null) return null
   const problems = problemsOf(around, locks.values(), now)
   const levels = levelsOf(around, problems)
   if (address === '#/clients') return <ClientsPage locks={locks} now={now} />
@@ -120,10 +139,10 @@ const Main = ({ known, around, address, now }: { known: Known; around: Around; a
   if (id === undefined) return <Overview {...{ locks, problems, levels, now }} />
   const of = (around.cycles.find((cycle) => cycle.some(({ lock }) => lock === id)) ?? []).map(({ lock }) => lock)
   const problem = problems.find(({ lock }) => lock === id || (of.length > 0 && of[0] === lock))
-  return <LockPage {...{ lock: locks.get(id), now, problem, level: levels.get(id), may: around.may }} />
+  return <LockPage key={id} {...{ lock: locks.get(id), now, problem, level: levels.get(id), may: around.may }} />
 }
 
-const Foot = ({ around }: { around: Around | undefined }) => (
+const Foot = ({ around }: { around: Told | undefined }) => (
   <footer class="quiet">
     {around !== undefined && around.hidden > 0 && (
       <span>{around.hidden.toLocaleString('en')} locks more are not shown. </span>

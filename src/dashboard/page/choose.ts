@@ -37,6 +37,7 @@ export class Order {
   readonly #blockedAt = new Map<string, number>()
 
   chosen(locks: Iterable<ShownLock>, choice: Choice, levels: Levels, now: number): readonly ShownLock[] {
+    for (const [id, at] of this.#blockedAt) if (now - at >= STICKY) this.#blockedAt.delete(id)
     const search = choice.search.trim().toLowerCase()
     const ranked = [...locks]
       .filter((lock) => choice.kind === '' || lock.kind === choice.kind)
@@ -49,10 +50,6 @@ export class Order {
   #rank(lock: ShownLock, levels: Levels, now: number): number {
     const rank = rankOf(lock, levels)
     if (rank === 3) this.#blockedAt.set(lock.id, now)
-    const at = this.#blockedAt.get(lock.id)
-    if (rank < 3 || at === undefined) return rank
-    if (now - at < STICKY) return 3
-    this.#blockedAt.delete(lock.id)
-    return rank
+    return rank >= 3 && this.#blockedAt.has(lock.id) ? 3 : rank
   }
 }

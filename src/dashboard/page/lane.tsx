@@ -1,4 +1,4 @@
-import { isOverdue, type Person, type ShownLock } from '../state.js'
+import type { Person, ShownLock } from '../state.js'
 import type { Problem } from './problems.js'
 import { edgeOf, HoldBar, PastBar, Track, WaitBar } from './track.js'
 import { age, count, isShared, kindText, permitsText, shown, spanOf, whoIs } from './words.js'
@@ -40,7 +40,7 @@ const Lease = ({ lock, now }: { lock: ShownLock; now: number }) => {
   if (until === null) return <span class="lease never">the lease has no end</span>
   const left = Math.max(0, until - now)
   const part = lease > 0 ? Math.min(1, left / lease) : 0
-  const look = isOverdue(lock, now) ? 'late' : ''
+  const look = lock.late === true ? 'late' : ''
   return (
     <span class={`lease ${look}`}>
       <span class="meter">
@@ -88,10 +88,10 @@ const Head = ({ lock, now, level }: LaneProps) => (
   </div>
 )
 
-const lookOf = (lock: ShownLock, hold: Person, { level, now }: Pick<LaneProps, 'level' | 'now'>): string => {
+const lookOf = (lock: ShownLock, hold: Person, level: LaneProps['level']): string => {
   if (level === 'deadlock') return 'stuck'
   if (hold.sign === 'gone' || lock.until === null) return 'lost'
-  return isOverdue(lock, now) ? 'uncertain' : ''
+  return lock.late === true ? 'uncertain' : ''
 }
 
 const Holder = ({ lock, one, now, level }: LaneProps & { one: Person }) => (
@@ -101,7 +101,7 @@ const Holder = ({ lock, one, now, level }: LaneProps & { one: Person }) => (
       <b>{whoIs(one)}</b> <ModeOf one={one} /> <span class="quiet">holds it too, {age(one, now)}</span>
     </div>
     <Track now={now} edge={edgeOf([one], now)}>
-      <HoldBar hold={one} now={now} look={lookOf(lock, one, { level, now })} />
+      <HoldBar hold={one} now={now} look={lookOf(lock, one, level)} />
     </Track>
   </div>
 )
@@ -140,9 +140,7 @@ const Own = ({ lock, now, level }: LaneProps) => {
       {lock.past.map((past) => (
         <PastBar key={`${past.id}${past.since}`} past={past} now={now} />
       ))}
-      {first !== undefined && (
-        <HoldBar key={first.id} hold={first} now={now} look={lookOf(lock, first, { level, now })} />
-      )}
+      {first !== undefined && <HoldBar key={first.id} hold={first} now={now} look={lookOf(lock, first, level)} />}
     </Track>
   )
 }

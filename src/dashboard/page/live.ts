@@ -1,17 +1,24 @@
-import type { Around, Difference, ShownLock, Snapshot } from '../state.js'
+import type { Difference, ShownLock, Snapshot } from '../state.js'
 
 /** What the page knows, and whether it is still told. */
 export interface Known {
-  readonly around: Around | undefined
+  readonly around: Told | undefined
   readonly locks: ReadonlyMap<string, ShownLock>
   /** `connecting`: it has heard nothing yet. `lost`: the dashboard does not answer. */
   readonly link: 'connecting' | 'live' | 'polling' | 'lost'
   /** Since when the dashboard has not answered, ms since the epoch, by this machine's clock. */
   readonly lostAt: number | undefined
+  /** What the dashboard, or something before it, answers instead. */
+  readonly refusal: string | undefined
 }
+
+/** What stands beside the locks, and what this page may do. */
+export type Told = Omit<Snapshot, 'locks'>
 
 /** ms. After so long a silence beyond the time between two readings the stream counts as dead. */
 const SILENCE = 4000
+/** ms. The silence that is allowed doubles with each failure, up to this: on a slow line a snapshot takes its time. */
+const MOST_SILENCE = 16_000
 /** ms between two tries to open a stream, and between two polls. */
 const RETRY = 1000
 const POLL = 2000
@@ -21,11 +28,12 @@ const TRY_STREAM = 10_000
 
 /** Keeps the page up to date: by one stream, or by polling. Does nothing while the page is hidden. */
 export class Live {
-  #known: Known = { around: undefined, locks: new Map(), link: 'connecting', lostAt: undefined }
+  #known: Known = { around: undefined, locks: new Map(), link: 'connecting', lostAt: undefined, refusal: undefined }
   readonly #changed: () => void
   #source: EventSource | undefined
   #timer: number | undefined
   #failures = 0
+  #patience = SILENCE
   #streamAt = 0
   /** ms that the server's clock is ahead of this machine's. */
   #ahead = 0
@@ -69,33 +77,36 @@ export class Live {
     source.addEventListener('snapshot', ({ data }) => this.#heard(data as string, this.#snapshot))
     source.addEventListener('difference', ({ data }) => this.#heard(data as string, this.#difference))
     source.addEventListener('error', () => this.#failed())
-    this.#after(SILENCE + RETRY, () => this.#failed())
+    source.addEventListener('end', () => this.#open())
+    this.#after(this.#patience + RETRY, () => this.#failed())
   }
 
   #heard(data: string, take: (data: string) => void): void {
     this.#failures = 0
     take(data)
-    this.#after((this.#known.around?.every ?? RETRY) + SILENCE, () => this.#failed())
+    this.#after((this.#known.around?.every ?? RETRY) + this.#patience, () => this.#failed())
   }
 
   readonly #snapshot = (data: string): void => {
     const { locks, ...around } = JSON.parse(data) as Snapshot
+    if (Date.now() - this.#streamAt < SILENCE) this.#patience = SILENCE
     this.#take(around, new Map(locks.map((lock) => [lock.id, lock])), 'live')
   }
 
   readonly #difference = (data: string): void => {
     const { set, gone, ...around } = JSON.parse(data) as Difference
     // A difference without a snapshot before it says nothing.
-    if (this.#known.around === undefined) return
+    const { around: known } = this.#known
+    if (known === undefined) return
     const locks = new Map(this.#known.locks)
     for (const id of gone) locks.delete(id)
     for (const lock of set) locks.set(lock.id, lock)
-    this.#take(around, locks, 'live')
+    this.#take({ ...around, may: known.may }, locks, 'live')
   }
 
-  #take(around: Around, locks: ReadonlyMap<string, ShownLock>, link: 'live' | 'polling'): void {
+  #take(around: Told, locks: ReadonlyMap<string, ShownLock>, link: 'live' | 'polling'): void {
     if (around.trouble === null) this.#setClock(around.at)
-    this.#known = { around, locks, link, lostAt: undefined }
+    this.#known = { around, locks, link, lostAt: undefined, refusal: undefined }
     this.#changed()
   }
 
@@ -108,39 +119,60 @@ export class Live {
   #failed(): void {
     this.#stop()
     this.#failures += 1
+    this.#patience = Math.min(MOST_SILENCE, this.#patience * 2)
     if (this.#failures < FAILURES) this.#after(RETRY, () => this.#open())
     else void this.#poll()
   }
 
   async #poll(): Promise<void> {
     try {
-      const response = await fetch('state', { signal: AbortSignal.timeout(SILENCE) })
-      if (!response.ok) throw new Error(await response.text())
+      const response = await fetch('state', { signal: AbortSignal.timeout(this.#patience) })
+      const refusal = await refusalOf(response)
+      if (refusal !== undefined) {
+        this.#lost(refusal)
+        return
+      }
       const { locks, ...around } = (await response.json()) as Snapshot
       this.#take(around, new Map(locks.map((lock) => [lock.id, lock])), 'polling')
     } catch {
-      this.#lost()
+      this.#lost(undefined)
+    } finally {
+      this.#again()
     }
+  }
+
+  #again(): void {
     if (document.hidden) return
     const stream = this.#known.link === 'lost' || Date.now() - this.#streamAt > TRY_STREAM
     this.#after(this.#known.link === 'lost' ? RETRY : POLL, () => (stream ? this.#open() : void this.#poll()))
   }
 
-  #lost(): void {
-    this.#known = { ...this.#known, link: 'lost', lostAt: this.#known.lostAt ?? Date.now() }
+  #lost(refusal: string | undefined): void {
+    this.#known = { ...this.#known, refusal, link: 'lost', lostAt: this.#known.lostAt ?? Date.now() }
     this.#changed()
   }
 }
 
+const LONGEST_REFUSAL = 300
+
+/** Undefined: it is an answer of the dashboard. Something before it may want a password, or send to a page where one logs in. */
+const refusalOf = async (response: Response): Promise<string | undefined> => {
+  const type = response.headers.get('content-type') ?? ''
+  if (response.ok && type.startsWith('application/json')) return undefined
+  const text = type.startsWith('text/plain') ? (await response.text()).trim().slice(0, LONGEST_REFUSAL) : ''
+  if (text !== '') return text
+  return response.ok ? 'Another page answers. Perhaps you must log in again.' : `The answer is ${response.status}.`
+}
+
 /** Asks to release what this owner holds. Resolves to why it was not; undefined: it was. */
-export const releaseHold = async (name: string, owner: string): Promise<string | undefined> => {
+export const releaseHold = async (lock: string, owner: string): Promise<string | undefined> => {
   try {
     const response = await fetch('release', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ name, owner }),
+      body: JSON.stringify({ lock, owner }),
     })
-    return response.ok ? undefined : (await response.text()).trim()
+    return await refusalOf(response)
   } catch {
     return 'The dashboard does not answer.'
   }

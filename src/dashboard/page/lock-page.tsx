@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { Person, ShownLock } from '../state.js'
 import { Lane } from './lane.js'
 import { releaseHold } from './live.js'
@@ -44,14 +44,17 @@ const details = (one: Person, now: number): readonly string[] => [
 ]
 
 /** Releasing is confirmed by typing the name: nobody does that by mistake. */
-const Release = ({ lock, holder }: { lock: ShownLock; holder: Person }) => {
+const Release = ({ lock, holder, say }: { lock: ShownLock; holder: Person; say: (text: string) => void }) => {
   const [open, setOpen] = useState(false)
   const [typed, setTyped] = useState('')
-  const [said, setSaid] = useState('')
+  const sent = useRef(false)
   const release = async (event: Event) => {
     event.preventDefault()
-    const refused = await releaseHold(lock.name, holder.id)
-    setSaid(refused ?? 'Released.')
+    if (sent.current) return
+    sent.current = true
+    const refused = await releaseHold(lock.id, holder.id)
+    say(refused ?? `What ${whoIs(holder)} held is released.`)
+    sent.current = false
     setTyped('')
     setOpen(false)
   }
@@ -61,7 +64,6 @@ const Release = ({ lock, holder }: { lock: ShownLock; holder: Person }) => {
         <button type="button" onClick={() => setOpen(true)}>
           Release…
         </button>
-        <span role="status">{said}</span>
       </span>
     )
   return (
@@ -81,7 +83,12 @@ const Release = ({ lock, holder }: { lock: ShownLock; holder: Person }) => {
   )
 }
 
-const Holders = ({ lock, now, may }: Pick<LockPageProps, 'now' | 'may'> & { lock: ShownLock }) => (
+interface HoldersProps extends Pick<LockPageProps, 'now' | 'may'> {
+  readonly lock: ShownLock
+  readonly say: (text: string) => void
+}
+
+const Holders = ({ lock, now, may, say }: HoldersProps) => (
   <section>
     <h2>{lock.holding === 0 ? 'Nobody holds it' : count(lock.holding, 'holder')}</h2>
     <ul class="people">
@@ -91,7 +98,7 @@ const Holders = ({ lock, now, may }: Pick<LockPageProps, 'now' | 'may'> & { lock
           <span class="quiet">
             client {shown(one.short)}, {details(one, now).join(', ')}
           </span>
-          {may === 'act' && <Release key={one.id} {...{ lock, holder: one }} />}
+          {may === 'act' && <Release key={one.id} {...{ lock, holder: one, say }} />}
         </li>
       ))}
     </ul>
@@ -125,9 +132,35 @@ const Free = () => (
   </div>
 )
 
+const Facts = ({ lock, now }: { lock: ShownLock; now: number }) => (
+  <dl class="facts">
+    <Fact name="Kind">{kindText(lock.kind)}</Fact>
+    {isShared(lock) ? (
+      <Fact name="Permits">{permitsText(lock)}</Fact>
+    ) : (
+      <Fact name="Lease">{leaseText(lock, now)}</Fact>
+    )}
+    {lock.token !== undefined && <Fact name="Newest token">{lock.token}</Fact>}
+    <Fact name="Waiters">{lock.waiters}</Fact>
+  </dl>
+)
+
 /** One lock: everything that is known of it. */
 export const LockPage = ({ lock, now, problem, level, may }: LockPageProps) => {
-  if (lock === undefined) return <Free />
+  // It stays when the holder's row, or the lock, has disappeared.
+  const [said, say] = useState('')
+  const outcome = (
+    <p class="said" role="status">
+      {said}
+    </p>
+  )
+  if (lock === undefined)
+    return (
+      <>
+        {outcome}
+        <Free />
+      </>
+    )
   return (
     <article class="one">
       <p>
@@ -140,19 +173,11 @@ export const LockPage = ({ lock, now, problem, level, may }: LockPageProps) => {
           <span>{problem.advice}</span>
         </div>
       )}
-      <dl class="facts">
-        <Fact name="Kind">{kindText(lock.kind)}</Fact>
-        {isShared(lock) ? (
-          <Fact name="Permits">{permitsText(lock)}</Fact>
-        ) : (
-          <Fact name="Lease">{leaseText(lock, now)}</Fact>
-        )}
-        {lock.token !== undefined && <Fact name="Newest token">{lock.token}</Fact>}
-        <Fact name="Waiters">{lock.waiters}</Fact>
-      </dl>
+      <Facts {...{ lock, now }} />
+      {outcome}
       <Lane {...{ lock, now, level }} limits={WHOLE} />
       <div class="columns">
-        {!isShared(lock) && <Holders {...{ lock, now, may }} />}
+        {!isShared(lock) && <Holders {...{ lock, now, may, say }} />}
         <Line {...{ lock, now }} />
       </div>
     </article>

@@ -1,4 +1,4 @@
-import { type Around, isOverdue, type ShownLock } from '../state.js'
+import type { Around, ShownLock } from '../state.js'
 import { age, count, shown, whoIs } from './words.js'
 
 /** Something that is wrong. `lock`: the `id` of the lock to look at. */
@@ -28,7 +28,7 @@ const ofLock = (lock: ShownLock, now: number): Problem | undefined => {
       text: `The lease of ${shown(name)} has no end`,
       advice: `Another program removed the expiry. The lock stays held by ${whoIs(first)} until somebody releases it. ${behind(lock)}`,
     }
-  if (first !== undefined && isOverdue(lock, now))
+  if (first !== undefined && lock.late === true)
     return {
       ...{ level: 'odd', lock: id },
       text: `The renewal of ${shown(name)} is overdue`,

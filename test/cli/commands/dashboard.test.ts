@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { request } from 'node:http'
+import { hostsOf } from '#src/cli/dashboard/local.js'
 import { onServer } from '../../support/server.js'
 import { holdfast, MAIN } from './stage.js'
 
@@ -39,18 +40,28 @@ void describe('holdfast dashboard', () => {
       const wrong = await fetch(`${base}?token=${token.slice(1)}x`, { redirect: 'manual' })
       assert.equal(wrong.status, 403)
       const entered = await fetch(base + `?token=${token}`, { redirect: 'manual' })
-      assert.deepEqual([entered.status, entered.headers.get('location')], [302, '/'])
+      const path = entered.headers.get('location') ?? ''
+      assert.equal(entered.status, 302)
+      assert.match(path, /^\/[\w-]{22}\/$/)
       const cookie = entered.headers.get('set-cookie') ?? ''
-      assert.match(cookie, /; HttpOnly; SameSite=Strict; Path=\/$/)
+      // Other programs that listen on this host do not know the path, so the browser sends them no cookie.
+      assert.ok(cookie.endsWith(`; HttpOnly; SameSite=Strict; Path=${path}`), cookie)
       const [known = ''] = cookie.split(';')
-      assert.equal(await statusOf(base, { cookie: known }), 200)
-      assert.equal(await statusOf(base, { cookie: known, host: 'evil.example' }), 403)
-      assert.equal(await statusOf(base, { cookie: `${known.slice(0, -1)}x` }), 403)
+      const below = new URL(path, base).href
+      assert.equal(await statusOf(below, { cookie: known }), 200)
+      assert.equal(await statusOf(below, { cookie: known, host: 'evil.example' }), 403)
+      assert.equal(await statusOf(below, { cookie: `${known.slice(0, -1)}x` }), 403)
+      assert.equal(await statusOf(base, { cookie: known }), 404)
 
       child.kill('SIGINT')
       assert.deepEqual(await once(child, 'exit'), [130, null])
     },
   )
+
+  void test('a browser leaves out port 80', () => {
+    assert.deepEqual(hostsOf(80), ['127.0.0.1', 'localhost'])
+    assert.deepEqual(hostsOf(7420), ['127.0.0.1:7420', 'localhost:7420'])
+  })
 
   onServer('a port that is taken → 1', async (broken) => {
     const taken = createServer().listen(0, '127.0.0.1')

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { connect } from 'holdfast'
+import { Reader } from '#src/dashboard/reader.js'
+import { type Before, freed, shown } from '#src/dashboard/shown.js'
+import type { Difference, ShownLock } from '#src/dashboard/state.js'
+import { Streams } from '#src/dashboard/streams.js'
+import { heldLock, listing } from './stage.js'
+
+const alias = (text: string): string => text
+
+/** The lock after readings at these times, each with what was left of its lease. */
+const after = (...readings: readonly (readonly [now: number, remaining: number])[]): Before => {
+  let last: Before | undefined
+  for (const [now, remaining] of readings)
+    last = { lock: shown(heldLock('deploy', remaining), { now, alias, before: () => last }), seen: now }
+  return last ?? assert.fail()
+}
+
+const difference: Difference = {
+  ...{ at: 0, every: 1000, where: '', cycles: [], trouble: null, missing: null, hidden: 0 },
+  ...{ set: [], gone: [] },
+}
+
+/** A reader that reads when it is told to. */
+const told = () => {
+  let listener: (difference: Difference) => void = () => undefined
+  const reader = {
+    watch: async (given: typeof listener) => {
+      listener = given
+      return () => undefined
+    },
+    snapshot: () => ({ ...difference, locks: [] }),
+  }
+  return { reader: reader as unknown as Reader, read: () => listener(difference) }
+}
+
+const eventOf = ({ value }: { value?: Uint8Array | undefined }): string =>
+  /^(?:event: )?(\w+)/.exec(Buffer.from(value ?? []).toString())?.[1] ?? ''
+
+void describe('what the dashboard makes of two readings', () => {
+  void test('a renewal is late only if it was late when the lock was read', () => {
+    assert.equal(after([0, 30_000], [20_000, 10_000]).lock.late, undefined)
+    const renewed = after([0, 30_000], [10_000, 20_000], [11_000, 30_000])
+    assert.deepEqual([renewed.lock.renewed, renewed.lock.late], [true, undefined])
+    const late = after([0, 30_000], [10_000, 20_000], [11_000, 30_000], [28_000, 13_000])
+    assert.equal(late.lock.late, true)
+    assert.equal(after([0, 30_000], [11_000, 30_000], [28_000, 13_000], [29_000, 30_000]).lock.late, undefined)
+  })
+
+  void test('what has ended while nobody looked ended when it was last seen', () => {
+    const last = after([0, 30_000], [10_000, 20_000])
+    const untilOf = (lock: ShownLock | undefined) => lock?.past.map(({ until }) => until)
+    assert.deepEqual(untilOf(freed(last, 40_000)), [10_000])
+    assert.equal(freed(last, 40_000)?.free, 10_000)
+    assert.equal(freed(last, 80_000), undefined)
+    assert.deepEqual(untilOf(freed(last, 11_000)), [11_000])
+    const other = { ...heldLock('deploy'), holders: [{ ...heldLock('deploy').holders[0], owner: 'other:1' }] as never }
+    assert.deepEqual(untilOf(shown(other, { now: 40_000, alias, before: () => last })), [10_000])
+  })
+
+  void test('a reading that keeps the process busy is followed by a longer pause', async () => {
+    const client = await connect('memory:')
+    const busy = (text: string): string => {
+      const began = performance.now()
+      while (performance.now() - began < 20);
+      return text
+    }
+    const locks = Array.from({ length: 10 }, (_, i) => heldLock(`order:${i}`))
+    const reader = new Reader({ client: listing(client, () => locks), alias: busy, where: '' })
+    await reader.poll()
+    assert.ok(reader.snapshot().every >= 1600, `${reader.snapshot().every}`)
+    await client.close()
+  })
+
+  void test("the server's clock is read again after the connection was lost, and each 60th reading", async () => {
+    const client = await connect('memory:')
+    let clocks = 0
+    let reconnected: () => void = () => undefined
+    const counting = new Proxy(
+      listing(client, () => []),
+      {
+        get: (target, part) => {
+          if (part === 'script') clocks += 1
+          if (part === 'on') return (_: string, listener: () => void) => (reconnected = listener)
+          return Reflect.get(target, part) as unknown
+        },
+      },
+    )
+    const reader = new Reader({ client: counting, alias, where: '' })
+    for (let i = 0; i < 59; i += 1) await reader.fresh()
+    assert.equal(clocks, 1)
+    await reader.fresh()
+    assert.equal(clocks, 2)
+    reconnected()
+    await reader.fresh()
+    assert.equal(clocks, 3)
+    await client.close()
+  })
+})
+
+void describe('the stream of a tab', () => {
+  void test('a tab that is behind gets one snapshot, when it has read everything', async () => {
+    const { reader, read } = told()
+    const tab = new Streams(reader, 1).open('read')?.getReader() ?? assert.fail()
+    assert.deepEqual([eventOf(await tab.read()), eventOf(await tab.read())], ['retry', 'snapshot'])
+    for (let i = 0; i < 6; i += 1) read()
+    const events: string[] = []
+    for (let i = 0; i < 5; i += 1) {
+      events.push(eventOf(await tab.read()))
+      read()
+    }
+    assert.deepEqual(events, [...Array.from({ length: 4 }, () => 'difference'), 'snapshot'])
+    assert.equal(eventOf(await tab.read()), 'difference')
+    await tab.cancel()
+  })
+
+  void test('ends after its time, and leaves room for the next one', async (t) => {
+    // The timer of a stream does not keep a process alive.
+    const alive = setInterval(() => undefined, 1000)
+    t.after(() => clearInterval(alive))
+    const { reader } = told()
+    const streams = new Streams(reader, 1, 50)
+    const tab = streams.open('read')?.getReader() ?? assert.fail()
+    assert.equal(streams.open('read'), undefined)
+    const events: string[] = []
+    for (let next = await tab.read(); !next.done; next = await tab.read()) events.push(eventOf(next))
+    assert.deepEqual(events, ['retry', 'snapshot', 'end'])
+    await streams.open('read')?.cancel()
+    assert.notEqual(streams.open('read'), undefined)
+  })
+
+  void test('a tab that reads nothing keeps its place after its time', async () => {
+    const { reader } = told()
+    const streams = new Streams(reader, 1, 20)
+    const stream = streams.open('read') ?? assert.fail()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.equal(streams.open('read'), undefined)
+    await stream.cancel()
+    assert.notEqual(streams.open('read'), undefined)
+  })
+})
