@@ -20,3 +20,15 @@ void test('docs/start.md: two processes take turns; the one that gets SIGTERM fi
     assert.equal(reports.at(-1), 'done')
   }
 })
+
+void test('docs/start.md: the lock is released by force during a report → the process says that it lost the lock, and writes again', async (t) => {
+  const here = await recipe(t, '../start.md')
+  if (here === undefined) return
+  const one = here.start('worker.mjs', [], { PAUSE: '6000' })
+  await one.said(/writing sales/)
+  assert.equal(await here.client.lock('lock:report').forceRelease(), true)
+  // The watchdog asks after 10 s, and the report notices it 2 s later, between two of its steps.
+  await one.said(/lost the lock/)
+  await soon(() => count([one], /writing sales/) > 1)
+  assert.doesNotMatch(one.text(), /done\n|AbortError/)
+})
