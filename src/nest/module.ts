@@ -53,7 +53,13 @@ const providersFor = (name: string | undefined): Provider[] => [
   {
     provide: LIFECYCLE,
     useFactory: (client: Client, options: HoldfastModuleOptions, discovery: Discovery) =>
-      new Lifecycle({ client, name, discovery, drain: options.drain ?? DRAIN, isOwn: options.client === undefined && OPENED.has(client) }),
+      new Lifecycle({
+        client,
+        name,
+        discovery,
+        drain: options.drain ?? DRAIN,
+        isOwn: options.client === undefined && OPENED.has(client),
+      }),
     inject: [getHoldfastToken(name), OPTIONS, DiscoveryService],
   },
 ]
