@@ -1,6 +1,7 @@
 import type { LeadOptions, Term } from '../api/election.js'
 import { checkOptions, checkWords } from '../check-options.js'
 import { readMetadata, writeMetadata } from './metadata.js'
+import { injectClient } from './wrap-method.js'
 
 /** Options of `@Leader`. */
 export interface LeaderOptions extends Omit<LeadOptions, 'signal'> {
@@ -27,11 +28,13 @@ export const Leader = (name: string, options: LeaderOptions = {}) => {
   const { client, ...rest } = checkOptions(options, KNOWN) as LeaderOptions
   const note: LeaderNote = { name, client, options: rest }
   return <M extends (term: Term) => unknown>(
-    _target: object,
+    target: object,
     _key: string | symbol,
     descriptor: TypedPropertyDescriptor<M>,
   ): void => {
     if (typeof descriptor.value !== 'function') throw new TypeError('@Leader is for methods')
+    // Nest then refuses to start if there is no such client.
+    injectClient(target, client)
     writeMetadata(NOTE, note, descriptor.value)
   }
 }

@@ -29,6 +29,9 @@ const OPTIONS = 'HOLDFAST_OPTIONS'
 const LIFECYCLE = 'HOLDFAST_LIFECYCLE'
 const DRAIN = 5000
 
+/** The clients that the module opened. A test may put another one in their place. */
+const OPENED = new WeakSet<Client>()
+
 const checked = (options: HoldfastModuleOptions | undefined): HoldfastModuleOptions => {
   const read = checkOptions(options, ['connect', 'client', 'drain', 'name', 'isGlobal']) as HoldfastModuleOptions
   if (read.drain !== undefined) checkWait(read.drain, 'drain')
@@ -39,7 +42,10 @@ const checked = (options: HoldfastModuleOptions | undefined): HoldfastModuleOpti
 
 const opened = async (options: HoldfastModuleOptions | undefined): Promise<Client> => {
   const { connect: to, client } = checked(options)
-  return client ?? connect(to)
+  if (client !== undefined) return client
+  const own = await connect(to)
+  OPENED.add(own)
+  return own
 }
 
 const providersFor = (name: string | undefined): Provider[] => [
@@ -47,7 +53,13 @@ const providersFor = (name: string | undefined): Provider[] => [
   {
     provide: LIFECYCLE,
     useFactory: (client: Client, options: HoldfastModuleOptions, discovery: Discovery) =>
-      new Lifecycle({ client, name, discovery, drain: options.drain ?? DRAIN, isOwn: options.client === undefined }),
+      new Lifecycle({
+        client,
+        name,
+        discovery,
+        drain: options.drain ?? DRAIN,
+        isOwn: options.client === undefined && OPENED.has(client),
+      }),
     inject: [getHoldfastToken(name), OPTIONS, DiscoveryService],
   },
 ]

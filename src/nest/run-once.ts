@@ -3,7 +3,7 @@ import { dateAt } from '../base/clock.js'
 import { checkOptions, checkWords, show } from '../check-options.js'
 import { type Cron, cronOf } from '../schedule/cron.js'
 import { withRun } from './current.js'
-import { readMetadata } from './metadata.js'
+import { readMetadata, writeMetadata } from './metadata.js'
 import { type AsyncMethodDecorator, type Call, wrapMethod } from './wrap-method.js'
 
 /** Options of `@RunOnce`. */
@@ -33,10 +33,32 @@ interface Pattern {
 
 const localZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
+/** What is noted at a method of `@RunOnce`. */
+export interface RunOnceNote {
+  readonly client: string | undefined
+  /** Rejects if the method has no pattern, or a wrong one. */
+  check(): Promise<unknown>
+}
+
+const NOTE = Symbol.for('holdfast.nest.run-once')
+
+export const runOnceNoteOf = (method: object): RunOnceNote | undefined =>
+  readMetadata(NOTE, method) as RunOnceNote | undefined
+
+/** What `@Cron` noted at the method: at our wrapper, or at the one that a decorator between the two has put around it. */
+const notedAt = (target: object, key: string | symbol, wrapper: object): Record<string, unknown> => {
+  const outermost: unknown = Object.getOwnPropertyDescriptor(target, key)?.value
+  const found = [wrapper, outermost].filter((one): one is object => typeof one === 'function')
+  return (found.map((one) => readMetadata(NOTED, one)).find((noted) => noted !== undefined) ?? {}) as Record<
+    string,
+    unknown
+  >
+}
+
 /** The pattern of the `@Cron` at the same method. */
-const patternOf = ({ cron, timezone }: RunOnceOptions, wrapper: object): Pattern => {
+const patternOf = ({ cron, timezone }: RunOnceOptions, noted: Record<string, unknown>): Pattern => {
   if (cron !== undefined) return { cron, timezone: timezone ?? 'UTC' }
-  const { cronTime, timeZone, utcOffset } = (readMetadata(NOTED, wrapper) ?? {}) as Record<string, unknown>
+  const { cronTime, timeZone, utcOffset } = noted
   if (typeof cronTime !== 'string')
     throw new TypeError(
       `@RunOnce needs a pattern: give it cron, or put @Cron with a pattern at the method; it has ${show(cronTime)}`,
@@ -65,18 +87,21 @@ export const RunOnce = (name: string, options: RunOnceOptions = {}): AsyncMethod
   checkWords(name, 'name')
   const read = checkOptions(options, KNOWN) as RunOnceOptions
   const { retry, lease, retention, client } = read
-  let cron: Promise<Cron> | undefined
-  const cronOfMethod = (wrapper: object): Promise<Cron> => {
-    const pattern = patternOf(read, wrapper)
-    return (cron ??= cronOf(pattern.cron, pattern.timezone))
-  }
-  const once = async ({ client: on, wrapper, run }: Call): Promise<unknown> => {
+  const once = async ({ client: on, run }: Call, cron: Promise<Cron>): Promise<unknown> => {
     const slots = on.slots(name, { retention })
-    const due = nearest(await cronOfMethod(wrapper), await slots.now())
+    const due = nearest(await cron, await slots.now())
     // As text: a Date is refused while it is early.
     return valueOf(await slots.run(due.toISOString(), { retry, lease }, (its) => withRun(its, run)))
   }
   return (target, key, descriptor) => {
-    wrapMethod('RunOnce', { target, key, descriptor, client }, once)
+    let cron: Promise<Cron> | undefined
+    const cronOfMethod = async (wrapper: object): Promise<Cron> => {
+      const pattern = patternOf(read, notedAt(target, key, wrapper))
+      return (cron ??= cronOf(pattern.cron, pattern.timezone))
+    }
+    wrapMethod('RunOnce', { target, key, descriptor, client }, (call) => once(call, cronOfMethod(call.wrapper)))
+    const wrapper = descriptor.value as object
+    const note: RunOnceNote = { client, check: () => cronOfMethod(wrapper) }
+    writeMetadata(NOTE, note, wrapper)
   }
 }

@@ -25,18 +25,17 @@ export interface Call {
   readonly run: () => Promise<unknown>
 }
 
-const propertyOf = (client: string | undefined): string => `holdfast client ${client ?? 'default'}`
-
 const named = (target: object, key: string | symbol): string =>
   `${(target as { constructor: { name: string } }).constructor.name}.${String(key)}`
 
 /** Nest injects the client into each instance, so that each app has its own. */
 export const injectClient = (target: object, client: string | undefined): void => {
-  Inject(getHoldfastToken(client))(target, propertyOf(client))
+  const token = getHoldfastToken(client)
+  Inject(token)(target, token)
 }
 
 export const clientOf = (instance: unknown, client: string | undefined, who: string): Client => {
-  const found = (instance as Record<string, unknown> | undefined | null)?.[propertyOf(client)]
+  const found = (instance as Record<string, unknown> | undefined | null)?.[getHoldfastToken(client)]
   if (found !== undefined) return found as Client
   throw new TypeError(
     `${who} needs ${client === undefined ? 'a client' : `the client ${quoted(client)}`}: only Nest can make the instance`,

@@ -9,7 +9,7 @@ type Told = (error: Error | null, result?: { current: number; ttl: number }) => 
 export interface FastifyStore {
   /** Counts a request. */
   incr(key: string, callback: Told, timeWindow: number, max: number): void
-  /** What is counted for a key. */
+  /** What is counted for a key; one more than `max` if a request would be refused now. */
   read(key: string, callback: Told, timeWindow: number, max: number): void
   /** The store of a route with options of its own. */
   child(options: object): FastifyStore
@@ -71,8 +71,9 @@ class RouteStore implements FastifyStore {
 
   read(key: string, callback: Told, timeWindow: number, max: number): void {
     const read = this.#counter.read(key, max, timeWindow, this.#scope)
+    // A refused request is not counted: no permit left means that the limit is exceeded.
     tell(
-      read.then((current) => ({ current, ttl: current === 0 ? 0 : timeWindow })),
+      read.then((current) => ({ current: current < max ? current : max + 1, ttl: current === 0 ? 0 : timeWindow })),
       callback,
     )
   }

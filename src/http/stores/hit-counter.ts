@@ -61,10 +61,10 @@ export class HitCounter {
     await this.#guard.ask(() => orUndefined(limiter.release(1)))
   }
 
-  /** Forgets a key. */
+  /** Forgets a key. Rejects if the server does not do it. */
   async forget(key: unknown, permits: number, interval: number): Promise<void> {
     const limiter = this.#limiter(key, rateOf(permits, interval))
-    await this.#ask(() => limiter.delete())
+    await this.#ask(() => limiter.delete(), false)
   }
 
   #limiter(key: unknown, rate: Rate, scope = ''): RateLimiter {
@@ -72,10 +72,19 @@ export class HitCounter {
   }
 
   /** Undefined: no decision, and requests are let through then. */
-  async #ask<T>(question: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
-    const answer = await this.#guard.ask(async (signal) => ({ given: await question(signal) }))
-    if (answer !== undefined || this.#isOpen) return answer?.given
-    throw new EngineError('OFFLINE', `rate limit ${quoted(this.name)}: the server did not decide about the request`)
+  async #ask<T>(question: (signal: AbortSignal) => Promise<T>, isOpen = this.#isOpen): Promise<T | undefined> {
+    let refusal: { readonly cause: unknown } | undefined
+    const answer = await this.#guard.ask(async (signal) => {
+      try {
+        return { given: await question(signal) }
+      } catch (cause) {
+        refusal = { cause }
+        throw cause
+      }
+    })
+    if (answer !== undefined || isOpen) return answer?.given
+    const what = `rate limit ${quoted(this.name)}: the server did not decide about the request`
+    throw new EngineError('OFFLINE', what, refusal)
   }
 }
 

@@ -71,7 +71,7 @@ class LimiterStore implements HitStore {
   readonly #permits: number | undefined
   #window: Window | undefined
   /** What the request around a call came to: its `decrement` comes from the same request, which it does not name. */
-  readonly #request = new AsyncLocalStorage<{ counted: boolean }>()
+  readonly #request = new AsyncLocalStorage<{ readonly key: string; counted: boolean }>()
 
   constructor(options: HitStoreOptions) {
     const { permits, ...rest } = checkStore(options, ['permits'])
@@ -90,7 +90,7 @@ class LimiterStore implements HitStore {
 
   // Not async: the caller must see the request's own entry after the call.
   increment(key: string): Promise<HitInfo> {
-    const request = { counted: false }
+    const request = { key, counted: false }
     this.#request.enterWith(request)
     return this.#count(key, request)
   }
@@ -103,7 +103,8 @@ class LimiterStore implements HitStore {
   }
 
   async decrement(key: string): Promise<void> {
-    const request = this.#request.getStore()
+    const last = this.#request.getStore()
+    const request = last?.key === key ? last : undefined
     if (request?.counted === false) return
     if (request !== undefined) request.counted = false
     const { permits, interval } = this.#opened()

@@ -7,7 +7,7 @@ import limitFastify from '@fastify/rate-limit'
 import fastify from 'fastify'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { Redis } from 'ioredis'
-import { type Client, connect } from 'holdfast'
+import { type Client, connect, EngineError } from 'holdfast'
 import {
   expressRateLimitStore,
   fastifyRateLimitStore,
@@ -339,6 +339,50 @@ void test('@fastify/rate-limit: routes count for themselves, a limit may be a fu
   }
   for (const wrong of [{ continueExceeding: true }, { exponentialBackoff: true }, { ban: 2 }])
     assert.throws(() => new (fastifyRateLimitStore({ client }))(wrong), /does not count refused requests/)
+})
+
+void test('@fastify/rate-limit: a guard that looks before a login, and counts only failures, blocks', async () => {
+  const app = fastify()
+  await app.register(limitFastify, { global: false, store: fastifyRateLimitStore({ client, name: 'login' }) })
+  const look = app.createRateLimit({ max: 3, timeWindow: 60_000, keyGenerator: () => 'me' })
+  app.post('/login', async (request, reply) => {
+    const status = await look(request, { increment: false })
+    if (!status.isAllowed && status.isExceeded) return reply.code(429).send()
+    if (request.headers[WHO] === 'knows') return 'in'
+    await look(request)
+    return reply.code(401).send()
+  })
+  const tried = async (who: string): Promise<number> =>
+    (await app.inject({ method: 'POST', url: '/login', headers: { [WHO]: who } })).statusCode
+  try {
+    assert.deepEqual([await tried('knows'), await tried('knows')], [200, 200])
+    assert.deepEqual([await tried('guesses'), await tried('guesses')], [401, 401])
+    assert.equal(await tried('knows'), 200)
+    assert.equal(await tried('guesses'), 401)
+    assert.deepEqual([await tried('guesses'), await tried('knows')], [429, 429])
+  } finally {
+    await app.close()
+  }
+})
+
+void test('resetKey rejects if nothing was deleted, with the cause', async () => {
+  const cause = new EngineError('NOPERM', 'not allowed')
+  const limiter = { delete: () => Promise.reject(cause), tryAcquire: () => Promise.reject(cause) }
+  const refusing = { rateLimiter: () => limiter } as unknown as Client
+  const store = expressRateLimitStore({ client: refusing, whenAway: 'open' })
+  store.init({ windowMs: 1000, limit: 5 })
+  assert.equal((await store.increment('a')).totalHits, 1)
+  await assert.rejects(store.resetKey('a'), (error: Error) => error.cause === cause)
+})
+
+void test('decrement takes back the request of its key, also after a refused one of another key', async () => {
+  const store = expressRateLimitStore({ client, name: 'keys' })
+  store.init({ windowMs: 60_000, limit: 1 })
+  await store.increment('a')
+  await store.increment('b')
+  assert.equal((await store.increment('b')).totalHits, 2)
+  await store.decrement('a')
+  assert.equal(await store.get('a'), undefined)
 })
 
 void test('misspelt and wrong options are refused', () => {
