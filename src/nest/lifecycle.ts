@@ -58,7 +58,7 @@ const instancesOf = (discovery: Discovery): Set<object> =>
       .map(({ instance }) => instance),
   )
 
-/** The names of the `@Leader` methods whose instances Nest makes anew for each request. */
+/** The names of the `@Leader` methods whose class has an instance for each request. */
 const requestScoped = (client: string | undefined, discovery: Discovery): string[] => {
   const others = allOf(discovery).filter((wrapper) => !wrapper.isDependencyTreeStatic())
   const prototypes = others.map(({ metatype }) =>
