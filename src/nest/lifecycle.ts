@@ -58,10 +58,12 @@ const instancesOf = (discovery: Discovery): Set<object> =>
       .map(({ instance }) => instance),
   )
 
-/** The names of the `@Leader` methods whose instances Nest makes anew for each request. */
+/** The names of the `@Leader` methods whose class has an instance for each request. */
 const requestScoped = (client: string | undefined, discovery: Discovery): string[] => {
   const others = allOf(discovery).filter((wrapper) => !wrapper.isDependencyTreeStatic())
-  const prototypes = others.map(({ metatype }) => (typeof metatype === 'function' ? metatype.prototype : undefined))
+  const prototypes = others.map(({ metatype }) =>
+    typeof metatype === 'function' ? (metatype.prototype as unknown) : undefined,
+  )
   const notes = [...objectsOf(prototypes)].flatMap((its) => methodsOf(Object.create(its) as object).map(leaderNoteOf))
   return notes.flatMap((note) => (note?.client === client && note !== undefined ? [note.name] : []))
 }
@@ -69,7 +71,7 @@ const requestScoped = (client: string | undefined, discovery: Discovery): string
 /** Rejects if a `@RunOnce` method of this client can never run. */
 const checkJobs = async (client: string | undefined, discovery: Discovery): Promise<void> => {
   const notes = [...instancesOf(discovery)].flatMap((instance) => methodsOf(instance).map(runOnceNoteOf))
-  await Promise.all(notes.map((note) => (note?.client === client ? note?.check() : undefined)))
+  await Promise.all(notes.flatMap((note) => (note !== undefined && note.client === client ? [note.check()] : [])))
 }
 
 /** The methods with `@Leader` for this client. A provider that several modules have counts once. */

@@ -26,7 +26,9 @@ const withWork = (work: () => Promise<unknown>, decorators: readonly unknown[], 
 }
 
 const appOf = (modules: readonly DynamicModule[], jobs: Class, logged: string[] = []) => {
-  class App {}
+  class App {
+    readonly jobs = jobs
+  }
   Module({ imports: [...modules], providers: [jobs] })(App)
   const log = (message: unknown): void => {
     logged.push(String(message))
