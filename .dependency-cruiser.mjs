@@ -42,7 +42,7 @@ const USERS = [
   [
     'nest',
     '^src/nest/',
-    String.raw`^src/(nest/|schedule/cron\.ts|api/|base/clock\.ts|config/client-options\.ts|[^/]+\.ts$)`,
+    String.raw`^src/(nest/|schedule/cron\.ts|api/|base/(clock|time-limit)\.ts|config/client-options\.ts|[^/]+\.ts$)`,
   ],
   [
     'dashboard',
