@@ -84,7 +84,9 @@ export class ClientLog {
   }
 
   #warn(): void {
-    for (const warning of this.#client.warnings.slice(this.#warnings)) this.#tell('warn', warning, {})
+    // A deadlock is an event, too.
+    for (const warning of this.#client.warnings.slice(this.#warnings))
+      if (!warning.startsWith('deadlock: ')) this.#tell('warn', warning, {})
     this.#warnings = this.#client.warnings.length
   }
 

@@ -108,7 +108,7 @@ export class Spans {
 
   /** The caller's span gets the exception. If it has ended, a span of its own. */
   #lost(message: DiagnosticMessage, why: string): void {
-    const exception = { name: 'LockLostError', code: 'LOCK_LOST', message: `a ${message.kind} was lost: ${why}` }
+    const exception = { name: 'LockLostError', message: `a ${message.kind} was lost: ${why}` }
     const active = trace.getSpan(context.active())
     if (active?.isRecording() === true) {
       active.recordException(exception)

@@ -22,6 +22,8 @@ export class WaitedFor<S> {
   #now = 0
 
   waits(message: DiagnosticMessage): void {
+    // Its name is that of the group: other keys are not in the way.
+    if (message.kind === 'keyedLock') return
     const known = this.#of(message)
     const [holder] = known.held.values()
     known.waiters.add(message.id as number)

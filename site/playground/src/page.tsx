@@ -148,13 +148,12 @@ const Code = ({ state, edit }: CodeProps): JSX.Element => {
 const FOREIGN =
   'This link brings code that somebody wrote. Nothing has run yet: read the code of each process before you press Run. It runs in workers of this page, which have no network.'
 
-/** Code from a link is somebody else's until the reader has pressed Run. */
-const cameWithCode = hasOwnCode(fromHash(location.hash))
-
 interface Running {
   readonly state: State
   readonly setState: (state: State) => void
   readonly world: World | undefined
+  /** The code is from a link, and so somebody else's until the reader has pressed Run. */
+  readonly foreign: boolean
   readonly run: () => void
   readonly stop: () => void
   readonly refresh: () => void
@@ -163,6 +162,7 @@ interface Running {
 const useRun = (): Running => {
   const [state, keep] = useState(() => fromHash(location.hash))
   const [world, setWorld] = useState<World>()
+  const [foreign, setForeign] = useState(() => hasOwnCode(state))
   const [, count] = useState(0)
   const refresh = (): void => count((n) => n + 1)
   const stop = (): void => {
@@ -171,11 +171,13 @@ const useRun = (): Running => {
   }
   const setState = (next: State): void => {
     keep(next)
+    if (!hasOwnCode(next)) setForeign(false)
     history.replaceState(null, '', toHash(next))
     world?.weather(weatherOf(next))
   }
   const run = (): void => {
     world?.end()
+    setForeign(false)
     const begun = new World(LIBRARY, weatherOf(state), refresh)
     for (const [i, name] of NAMES.slice(0, state.processes).entries()) begun.start(name, codeFor(state, i), state.lease)
     setWorld(begun)
@@ -183,12 +185,14 @@ const useRun = (): Running => {
   useEffect(() => {
     const onHash = (): void => {
       stop()
-      keep(fromHash(location.hash))
+      const next = fromHash(location.hash)
+      keep(next)
+      setForeign(hasOwnCode(next))
     }
     addEventListener('hashchange', onHash)
     return () => removeEventListener('hashchange', onHash)
   })
-  return { state, setState, world, run, stop, refresh }
+  return { state, setState, world, foreign, run, stop, refresh }
 }
 
 const Controls = ({ state, setState, world, run, stop }: Running): JSX.Element => {
@@ -269,7 +273,7 @@ const Page = (): JSX.Element => {
         The library and its embedded Redis, in your browser. Pause or kill a process, lose messages, and watch who gets
         the lock. The address of this page holds all settings and code: a link is a bug report.
       </p>
-      {cameWithCode && world === undefined && (
+      {running.foreign && (
         <p class="card warning" role="note">
           {FOREIGN}
         </p>

@@ -29,7 +29,8 @@ export const BOUNDS = {
 } as const
 
 const LONGEST_CODE = 10_000
-const LONGEST_HASH = 200_000
+/** Six texts, in which JSON escapes each character, in base64. */
+const LONGEST_HASH = NAMES.length * LONGEST_CODE * 8 + 1000
 
 export type Bounded = keyof typeof BOUNDS
 

@@ -76,6 +76,7 @@ const SAID: Partial<Record<Report['step'], string>> = {
 }
 const BAD: readonly Report['step'][] = ['lost', 'refused', 'failed']
 const MOST_LINES = 60
+const LONGEST_TEXT = 200
 
 /** The server and the processes, each a worker of its own. */
 export class World {
@@ -143,14 +144,15 @@ export class World {
   }
 
   #hear(lane: Lane, report: Report): void {
-    if (!lane.alive || report.step === 'paused') return
+    // Code in a worker can post anything.
+    if (!lane.alive || (report as Report | null)?.step === undefined || report.step === 'paused') return
     lane.hear(report, performance.now())
     this.#note(lane.name, report)
   }
 
   #note(process: string, { step, text, outcome }: Report): void {
     if (step === 'release' && outcome !== 'released') return
-    const said = text ?? SAID[step]
+    const said = typeof text === 'string' ? text.slice(0, LONGEST_TEXT) : SAID[step]
     if (said === undefined) return
     const full = step === 'written' || step === 'refused' ? `${step}: ${said}` : said
     this.log.unshift({ at: performance.now() - this.began, process, text: full, bad: BAD.includes(step) })
