@@ -2186,8 +2186,8 @@ export const lines = [
     name: 'flight-released-before-it-is-stored',
     breaks: 'while a value may still be stored, no other process computes',
     file: 'src/sync/flight/computation.ts',
-    from: 'this.#storing.then(() => this.#release(hold))',
-    to: 'this.#release(hold)',
+    from: 'this.#storing.then(() => this.#release(hold, failed))',
+    to: 'this.#release(hold, failed)',
     suites: ['sync/flight/outcomes'],
   },
   {
