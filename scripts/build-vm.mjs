@@ -2,8 +2,9 @@
 import { readFileSync, statSync, readdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { isMain } from './is-main.mjs'
 import { patches } from './vm/patches.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -94,4 +95,4 @@ export async function buildVm(outfile = defaultOutput) {
   await writeFile(outfile, result.outputFiles[0].contents)
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await buildVm(process.argv[2])
+if (isMain(import.meta.url)) await buildVm(process.argv[2])

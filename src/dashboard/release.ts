@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.js'
 import type { ListedHolder, ListedLock } from '../api/listing.js'
-import { lockOf } from '../cli/locks/listed-kinds.js'
+import { heldBy, lockOf } from '../cli/locks/listed-kinds.js'
 import { locksAt } from '../cli/locks/find.js'
 import { textOf } from '../thrown.js'
 import { json, refusal } from './answers.js'
@@ -91,10 +91,8 @@ const releaseFor = async ({ lock: id, owner }: Asked, request: Request, acting: 
 
 /** The server compares the owner and releases in one step. Of a keyed lock, all keys that the owner holds. */
 const releaseOf = (client: Client, lock: ListedLock, holder: ListedHolder): Promise<boolean> => {
-  const theirs = lock.holders.filter(({ owner }) => owner === holder.owner)
-  const mode = theirs.find((one) => one.mode === 'write')?.mode ?? holder.mode
-  const keys = [...new Set(theirs.flatMap((one) => one.keys ?? []))]
-  return lockOf(client, lock, { mode, keys }).forceRelease({ owner: holder.owner })
+  const held = heldBy(lock.holders.filter(({ owner }) => owner === holder.owner))
+  return lockOf(client, lock, held).forceRelease({ owner: holder.owner })
 }
 
 const stale = (): Response => refusal(409, 'That owner does not hold the lock any more. Nothing was released.')

@@ -10,6 +10,9 @@ export interface Messages extends Record<DiagnosticEvent, DiagnosticMessage> {
 
 export type Listeners = { readonly [E in keyof Messages]?: (message: Messages[E]) => void }
 
+/** A number of a call is unique in its client only. */
+export const callOf = ({ client, id }: DiagnosticMessage): string => `${client}:${id ?? ''}`
+
 /** Ends what was started. You may call it twice. */
 export type Stop = (() => void) & Disposable
 

@@ -3,7 +3,7 @@ import type { HoldEnd } from '../api/hold.js'
 import { systemClock } from '../base/clock.js'
 import { BusyError } from '../errors.js'
 import { isA } from '../thrown.js'
-import { listen } from './events.js'
+import { callOf, listen } from './events.js'
 import { AllSeries, type Held, type Labels, type Names, type Series } from './series.js'
 
 /** Where measurements go. Times are in seconds. What waits and is held now is read from `Measurements.series`. */
@@ -19,7 +19,6 @@ export interface Instruments {
   deadlocked(): void
 }
 
-const callOf = ({ client, id }: DiagnosticMessage): string => `${client}:${id ?? ''}`
 const seconds = (elapsed: number | undefined): number => (elapsed ?? 0) / 1000
 
 /** Whether the limiter refused. A call that times out because its client has too many waiters was not refused by the limiter. */

@@ -13,11 +13,9 @@ import {
 import type { DiagnosticMessage } from '../api/diagnostics.js'
 import { HoldfastError } from '../errors.js'
 import { codeOf, isA } from '../thrown.js'
-import { listen } from './events.js'
+import { callOf, listen } from './events.js'
 import type { Names } from './series.js'
 import { WaitedFor } from './waited-for.js'
-
-const callOf = ({ client, id }: DiagnosticMessage): string => `${client}:${id ?? ''}`
 
 /** Bounded, whatever was thrown. `_OTHER` is OpenTelemetry's word for it. */
 const typeOf = (error: unknown): string => (isA(error, HoldfastError) ? (codeOf(error) ?? '_OTHER') : '_OTHER')

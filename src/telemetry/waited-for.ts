@@ -1,4 +1,5 @@
 import type { DiagnosticMessage } from '../api/diagnostics.js'
+import { callOf } from './events.js'
 
 /** What is known about one lock of one client. `S`: what stands for a hold. */
 interface Known<S> {
@@ -71,6 +72,5 @@ export class WaitedFor<S> {
   }
 }
 
-const callOf = ({ client, id }: DiagnosticMessage): string => `${client}:${id ?? ''}`
 /** Clients may have different servers, so a name means a lock only together with its client. */
 const lockOf = ({ client, name }: DiagnosticMessage): string => `${client}:${name}`

@@ -6,7 +6,7 @@ import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { whoIs } from '../locks/describe.js'
 import { locksAt } from '../locks/find.js'
-import { type Held, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
+import { heldBy, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
 import { say } from '../say.js'
 import { nameIn, parse, UsageError } from '../usage-error.js'
 
@@ -117,12 +117,6 @@ const holdIn = (
     .filter(([, holders]) => holders.length > 0)
   return held.find(([, holders]) => holders.some(({ since }) => since !== undefined)) ?? held[0] ?? [undefined, []]
 }
-
-/** A write by force ends the reads of its owner as well. */
-const heldBy = (holders: readonly ListedHolder[]): Held => ({
-  mode: holders.find(({ mode }) => mode === 'write')?.mode ?? holders[0]?.mode ?? 'exclusive',
-  keys: [...new Set(holders.flatMap(({ keys = [] }) => keys))],
-})
 
 const ownersOf = (holders: readonly ListedHolder[]): readonly string[] => [
   ...new Set(holders.map(({ owner }) => owner)),

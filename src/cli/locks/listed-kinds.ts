@@ -57,6 +57,12 @@ const oneOf = <K extends string>(kinds: readonly K[], text: string | undefined):
   throw new UsageError(`--kind must be one of ${kinds.join(', ')}, not "${plainText(text)}"`)
 }
 
+/** A write by force ends the reads of its owner as well. */
+export const heldBy = (holders: readonly ListedHolder[]): Held => ({
+  mode: holders.find(({ mode }) => mode === 'write')?.mode ?? holders[0]?.mode ?? 'exclusive',
+  keys: [...new Set(holders.flatMap(({ keys = [] }) => keys))],
+})
+
 /** The lock that is held so. */
 export const lockOf = (client: Client, { kind, name }: ListedLock, held: Held): Lock => {
   if (isShared(kind)) throw new TypeError(`nobody holds a ${kind}`)

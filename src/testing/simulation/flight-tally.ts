@@ -8,7 +8,7 @@ import { checkTimely } from './any-call.js'
 import type { Flight } from './command-fates.js'
 import { type Computed, Computations, KEY, type Seen } from './computations.js'
 import type { Party } from './party.js'
-import { type Call, type SimProcess, work } from './sim-process.js'
+import { type Call, type SimProcess, work, WorkFailed } from './sim-process.js'
 import type { Step } from './worker-program.js'
 import { type Asked, Tally } from './tally.js'
 
@@ -18,10 +18,6 @@ const LONG = 'x'.repeat(20_000)
 /** What was kept or is computed is gone, as if somebody else had deleted it. */
 export const flightUnmade = (redis: MemoryServer, name: string): void => {
   redis.execute(['DEL', flightLock(name, KEY), flightRecord(name, KEY)])
-}
-
-class WorkFailed extends Error {
-  override readonly name = 'WorkFailed'
 }
 
 /**

@@ -187,6 +187,11 @@ export class SimProcess implements Party {
   }
 }
 
+/** What the work of a call throws if it is to fail. */
+export class WorkFailed extends Error {
+  override readonly name = 'WorkFailed'
+}
+
 /** The reason of every abort. */
 export class Aborted extends Error {
   override readonly name = 'Aborted'

@@ -3,8 +3,7 @@ import type { Election, Leader, Term } from '../../../api/election.js'
 import type { MemoryServer } from '../../../engine/memory/server.js'
 import { leaderKey } from '../../../keys.js'
 import { checkError } from '../any-call.js'
-import type { SimProcess } from '../sim-process.js'
-import { work } from '../sim-process.js'
+import { type SimProcess, work, WorkFailed } from '../sim-process.js'
 import { type Asked, Tally } from '../tally.js'
 import type { Step } from '../worker-program.js'
 import { type Believer, Believers } from './believers.js'
@@ -16,10 +15,6 @@ export const electionUnmade = (redis: MemoryServer, name: string): void => {
 
 /** How long an observer looks on after the time that its step takes, ms. */
 const LOOKS_ON = 500
-
-class WorkFailed extends Error {
-  override readonly name = 'WorkFailed'
-}
 
 /**
  * Elections: never do two terms believe side by side; no term believes while the server has another client's as holder; terms only grow; those who ask and those

@@ -5,7 +5,7 @@ import { slotLock, slotRecord } from '../../../keys.js'
 import type { Reply } from '../../../lua/values.js'
 import type { Flight } from '../command-fates.js'
 import type { Party } from '../party.js'
-import { type SimProcess, work } from '../sim-process.js'
+import { type SimProcess, work, WorkFailed } from '../sim-process.js'
 import { type Asked, Tally } from '../tally.js'
 import type { Step } from '../worker-program.js'
 import { type Believer, Believers } from './believers.js'
@@ -21,10 +21,6 @@ const placeOf = (name: string, slot: string): string => `${name}/${slot}`
 /** The slots were never claimed, as if somebody else had deleted them. */
 export const slotsUnmade = (redis: MemoryServer, name: string): void => {
   for (const slot of SLOTS) redis.execute(['DEL', slotLock(name, slot), slotRecord(name, slot)])
-}
-
-class WorkFailed extends Error {
-  override readonly name = 'WorkFailed'
 }
 
 interface Run extends Believer {
