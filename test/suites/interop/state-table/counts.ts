@@ -23,7 +23,8 @@ export const PERMIT_SEMAPHORES: Readonly<Record<string, Program>> = {
     'X release 1; Y delete',
   'waited for':
     'X trySetPermits 1; X acquire; Y acquire 60000 &; X release 0; Y wait; X acquire &; Y release 1; X wait; Y release 2; X delete',
-  'run out': 'X trySetPermits 2; X acquire 400; Y acquire 400; sleep 600; X availablePermits; Y tryRelease 0; X delete',
+  'run out':
+    'X trySetPermits 2; X acquire 2000; Y acquire 2000; sleep 2500; X availablePermits; Y tryRelease 0; X delete',
 }
 
 export const OF_THE_NEWEST: Readonly<Record<string, Program>> = {
@@ -39,7 +40,7 @@ export const OF_THE_NEWEST: Readonly<Record<string, Program>> = {
   'an expiry of the whole':
     'X trySetPermits 5; Y expire 60000; X acquire 60000; Y acquire; X clearExpire; Y release 0; Y delete',
   'run out before they are given back':
-    'X trySetPermits 5; X acquireMany 2 400; Y acquireMany 2; sleep 600; Y tryReleaseMany 2 3; X availablePermits; X delete',
+    'X trySetPermits 5; X acquireMany 2 2000; Y acquireMany 2; sleep 2500; Y tryReleaseMany 2 3; X availablePermits; X delete',
 }
 
 export const LATCHES: Readonly<Record<string, Program>> = {
@@ -66,22 +67,33 @@ export const sameCounts: Same = (a, b) => {
 
 const PERMANENT = 922_337_203_685_477
 
+/** Leases of the programs are 30 s or more apart: a machine may stand still for so long, ms. */
+const STALL = 10_000
+
+type Members = readonly (readonly [string, string])[]
+
 /** Ids are random: what counts is how long each lasts. */
-const withoutIds = (seen: Seen): Seen => {
-  const left = ([, score]: readonly [string, string]): number =>
-    Number(score) === PERMANENT ? Infinity : Math.round((Number(score) - seen.at) / 5000)
-  const keys = seen.keys.map((entry): Entry => {
-    if (entry.type !== 'zset') return entry
-    return { ...entry, value: (entry.value as [string, string][]).map(left).sort((a, b) => a - b) }
-  })
-  return { ...seen, keys }
-}
+const lasting = ({ at, keys }: Seen): number[] =>
+  keys
+    .flatMap(({ type, value }) => (type === 'zset' ? (value as Members) : []))
+    .map(([, score]) => (Number(score) === PERMANENT ? Infinity : Number(score) - at))
+    .sort((a, b) => a - b)
+
+const sameLasting = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((left, index) => left === b[index] || Math.abs(left - (b[index] ?? NaN)) < STALL)
+
+const withoutIds = (seen: Seen): Seen => ({
+  ...seen,
+  keys: seen.keys.map((entry): Entry => (entry.type === 'zset' ? { ...entry, value: undefined } : entry)),
+})
 
 const firstOf = (result: unknown): unknown => (Array.isArray(result) ? result.join() : result)
 
 /** What they tell means something else for each step, so it is a hint only; see the wake-ups. */
 export const samePermits: Same = (a, b) =>
-  near(firstOf(a.result), firstOf(b.result)) && sameEntries(withoutIds(a), withoutIds(b))
+  near(firstOf(a.result), firstOf(b.result)) &&
+  sameLasting(lasting(a), lasting(b)) &&
+  sameEntries(withoutIds(a), withoutIds(b))
 
 /** Redisson's waiters wait on when a latch is deleted; after our 0 they look. */
 export const sameLatches: Same = (a, b) =>
