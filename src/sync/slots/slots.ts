@@ -236,8 +236,9 @@ export class ClaimedSlots implements Slots {
     runtime.ends.add(hold.wire, storing)
     const told = await runtime.releases.within(storing, undefined)
     // While the lock is certain, nobody can have taken over.
-    if (outcome === 'failed' || (told ?? !hold.signal.aborted)) return result
-    const why = told === false ? 'another process took over the slot' : 'its lease ended before its end was stored'
+    const counts = told ?? !hold.signal.aborted
+    if (outcome === 'failed' || counts) return result
+    const why = told === undefined ? 'its lease ended before its end was stored' : 'another process took over the slot'
     const error = new LockLostError(lock.name, why, { result: result.value })
     return { outcome: 'failed', error, token, attempt }
   }
