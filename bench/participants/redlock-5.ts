@@ -4,7 +4,12 @@ import type { Held, Participant } from './participant.js'
 
 interface Redlock {
   acquire(resources: readonly string[], duration: number): Promise<Held>
-  using(resources: readonly string[], duration: number, work: (signal: AbortSignal) => Promise<void>): Promise<void>
+  using(
+    resources: readonly string[],
+    duration: number,
+    settings: object,
+    work: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void>
   on(event: 'error', listener: (error: Error) => void): void
 }
 
@@ -19,12 +24,15 @@ const settingsOf = (pollMs: number): object => ({
   ...{ retryCount: -1, retryDelay: pollMs, retryJitter: Math.ceil(pollMs / 2) },
 })
 
+/** Its own defaults: with retries without end, an extension that fails would never be given up. */
+const KEPT = { retryCount: 10, retryDelay: 200, retryJitter: 100 }
+
 /** Keeps a lock by `using` until it is told to let go. */
 const kept = (redlock: Redlock, key: string, lease: number, lost: () => void): Promise<Held> =>
   new Promise((resolve, reject) => {
     let leave = (): void => undefined
     const work = new Promise<void>((done) => (leave = done))
-    const over = redlock.using([key], lease, (signal) => {
+    const over = redlock.using([key], lease, KEPT, (signal) => {
       signal.addEventListener('abort', lost)
       resolve({
         release() {
