@@ -224,7 +224,7 @@ test('on a server: the process that crashes is a real one', { skip: !redis && 'n
   try {
     await server.seen(/ready to accept connections/i)
     assert.ok(readdirSync(dir).includes('redis.sock'))
-    const { code, out, err } = await holdfast('demo', '--plain', '--seconds', '4', '--url', `redis+unix://${socket}`)
+    const { code, out, err } = await holdfast('demo', '--plain', '--seconds', '12', '--url', `redis+unix://${socket}`)
       .ended
     assert.equal(err, '')
     assert.equal(code, 0)
