@@ -1,4 +1,4 @@
-import { before, holdfast } from './participants/holdfast.js'
+import { before, holdfast, holdfastSent } from './participants/holdfast.js'
 import { nodeRedisson } from './participants/node-redisson.js'
 import type { Participant } from './participants/participant.js'
 import { raw, rawPipelined } from './participants/raw.js'
@@ -36,7 +36,7 @@ export const participants: readonly Participant[] = [
 export const takingPart = (quick: boolean): readonly Participant[] =>
   participants.filter(({ variant = false }) => !(quick && variant))
 
-const everybody = [...participants, before, ...trials]
+const everybody = [...participants, holdfastSent, before, ...trials]
 
 export const participantNamed = (name: string): Participant => {
   const found = everybody.find((participant) => participant.name === name)

@@ -14,6 +14,7 @@ import { r } from './scenarios/r.js'
 import { rw } from './scenarios/rw.js'
 import { s } from './scenarios/s.js'
 import { u1 } from './scenarios/u1.js'
+import { u1s } from './scenarios/u1s.js'
 import { u64 } from './scenarios/u64.js'
 import { w } from './scenarios/w.js'
 import { x } from './scenarios/x.js'
@@ -21,4 +22,4 @@ import { xk } from './scenarios/xk.js'
 import type { Scenario } from './measure/bench.js'
 
 /** In the order in which they run and are shown. */
-export const scenarios: readonly Scenario[] = [u1, u64, a, c, p, h, cf, hf, f, s, rw, l, g, d, r, w, x, xk, m, i]
+export const scenarios: readonly Scenario[] = [u1, u1s, u64, a, c, p, h, cf, hf, f, s, rw, l, g, d, r, w, x, xk, m, i]

@@ -1,4 +1,4 @@
-import type { FencedHold, Hold, MultiHold, Owner } from './hold.js'
+import type { FencedHold, Hold, MultiHold, Owner, ReleaseMode } from './hold.js'
 import type { OwnedFencedLock, OwnedLock } from './owned-lock.js'
 import type { WaitOptions } from './wait-options.js'
 
@@ -13,6 +13,11 @@ export interface AcquireOptions extends WaitOptions {
   renew?: boolean | undefined
   /** Who acquires the lock. Default: a new owner; inside a `using` that holds this very lock, the owner of that `using`, which re-enters. */
   owner?: Owner | undefined
+  /**
+   * `'sent'`: `release()` and the end of `using` resolve as soon as the command is written, which saves a round trip. The next command of this client comes behind
+   * it. If the hold was lost, you learn that from the client's `lost` event only. Default: the client's `release`.
+   */
+  release?: ReleaseMode | undefined
 }
 
 /** Options of `forceRelease`. */

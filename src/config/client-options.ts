@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.js'
 import type { FullTlsOptions, TlsOptions } from '../engine/endpoint.js'
 import type { Deadlocks } from '../api/deadlock.js'
 import type { RedissonVersion } from '../api/client.js'
+import type { ReleaseMode } from '../api/hold.js'
 import type { Logger } from '../api/monitoring.js'
 import type { RetryOptions } from './retry-option.js'
 import type { Place } from './url.js'
@@ -55,6 +56,11 @@ export interface ClientOptions {
   commandTimeout?: number | undefined
   /** How many acquire calls may wait in this client. Any more reject with `BusyError`. Default: any number. */
   maxWaiters?: number | undefined
+  /**
+   * When `release()` and the end of a `using` resolve: `'answered'`, when the server has answered; `'sent'`, as soon as the command is written. A single call can
+   * choose, too: see the guide. Default 'answered'.
+   */
+  release?: ReleaseMode | undefined
   /** The clock that the client uses. Default: the system's. `virtualClock(seed)` of `holdfast/testing` makes `memory:` deterministic. */
   clock?: Clock | undefined
   /** A text for people: `inspect` shows it wherever this client holds a lock or waits for it. Default: host and pid. */

@@ -11,6 +11,7 @@ import {
   checkLabel,
   checkLease,
   checkMethods,
+  checkRelease,
   checkText,
   checkTimeout,
   show,
@@ -18,6 +19,7 @@ import {
 } from '../check-options.js'
 import type { Deadlocks } from '../api/deadlock.js'
 import type { RedissonVersion } from '../api/client.js'
+import type { ReleaseMode } from '../api/hold.js'
 import type { Logger } from '../api/monitoring.js'
 import { borrowed, type Borrowed } from './borrowed-client.js'
 import { guarded, silent } from './logger.js'
@@ -44,6 +46,7 @@ export interface Settings {
   readonly retry: RetryOptions | undefined
   readonly commandTimeout: number
   readonly maxWaiters: number
+  readonly release: ReleaseMode
   readonly clock: Clock
   readonly label: string | undefined
   readonly presence: boolean
@@ -71,6 +74,7 @@ const KNOWN: readonly (keyof ClientOptions)[] = [
   'retry',
   'commandTimeout',
   'maxWaiters',
+  'release',
   'clock',
   'label',
   'presence',
@@ -143,6 +147,7 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
     commandTimeout: checkTimeout(commandTimeout, 'commandTimeout'),
     replicas: replicasOf(options.replicas, commandTimeout),
     maxWaiters: checkCount(maxWaiters, 'maxWaiters'),
+    release: checkRelease(options.release) ?? 'answered',
     mapName,
     codec: codecOf(codec),
     javaCodec: filed?.javaCodec,

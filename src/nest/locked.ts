@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.js'
+import type { ReleaseMode } from '../api/hold.js'
 import type { Lock } from '../api/lock.js'
 import { checkFunction, checkOptions, show } from '../check-options.js'
 import { withHold } from './current.js'
@@ -18,11 +19,13 @@ export interface LockedOptions {
   readonly lease?: number | undefined
   /** Renews the lease while the method runs. */
   readonly renew?: boolean | undefined
+  /** `'sent'`: the call resolves as soon as the release is written. Default: the client's `release`. */
+  readonly release?: ReleaseMode | undefined
   /** The name of the client. Default: the client without a name. */
   readonly client?: string | undefined
 }
 
-const KNOWN = ['kind', 'wait', 'lease', 'renew', 'client']
+const KNOWN = ['kind', 'wait', 'lease', 'renew', 'release', 'client']
 
 const LOCKS: Readonly<Record<LockedKind, (client: Client, name: string) => Lock>> = {
   lock: (client, name) => client.lock(name),

@@ -1,6 +1,7 @@
 import { AcquireTimeoutError, ClosedError, type EngineError } from '../../errors.js'
 import type { Deadlocks } from '../../api/deadlock.js'
 import type { Codec } from '../../api/codec.js'
+import type { ReleaseMode } from '../../api/hold.js'
 import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { Driver } from '../../engine/driver.js'
 import { Link } from '../../engine/link.js'
@@ -24,6 +25,7 @@ import { Watchdog } from '../hold/watchdog.js'
 import type { Fleet } from '../protocol/script-runner.js'
 import { BackgroundWork } from '../server/background-work.js'
 import { Retry } from '../server/retry.js'
+import { UnansweredReleases } from '../server/unanswered-releases.js'
 import { UndoAcquire } from '../server/undo-acquire.js'
 import { plainMessage } from '../../plain-text.js'
 import { errorOf, isPromise, textOf } from '../../thrown.js'
@@ -35,6 +37,7 @@ export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly connectTimeout: number
   readonly commandTimeout: number
   readonly maxWaiters: number
+  readonly release: ReleaseMode
   readonly deadlocks: Deadlocks
   readonly mapName: (name: string) => string
   readonly codec: Codec
@@ -78,6 +81,7 @@ export class Runtime {
   readonly #callers = new Set<() => void>()
   /** How long a caller waits for a release at most; the release itself goes on in the background. */
   readonly releases: ReleaseCallerLimit
+  readonly unanswered = new UnansweredReleases((error) => this.fail(error))
   /** Whether releases are published with SPUBLISH. */
   sharded = false
   /** Which settings of the server are unsafe. */
@@ -129,6 +133,11 @@ export class Runtime {
   warn(warning: string): void {
     this.warnings.push(plainMessage(warning))
     this.options.logger.warn(warning)
+  }
+
+  /** Whether a command is written as soon as it is sent. */
+  get writes(): boolean {
+    return this.link.isUp
   }
 
   get closed(): boolean {

@@ -148,7 +148,7 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
   async #enter(tenure: Tenure, request: Request): Promise<TenureHold | typeof LATE | undefined> {
     if (!request.reentrant) throw new DeadlockError(this.name, 'its owner already holds it, and it is not reentrant')
     request.signal?.throwIfAborted()
-    const entering = tenure.enter(request.owner, request.terms)
+    const entering = tenure.enter(request, request.terms)
     return limitedStep(entering, request, this.clock, async (late) => late?.release())
   }
 

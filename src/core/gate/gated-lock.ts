@@ -76,11 +76,16 @@ export class GatedLock implements Lock<TenureHold> {
   tryAcquire(options?: AcquireOptions): Promise<TenureHold | undefined> {
     try {
       const request = this.#request(options, 0)
-      const tried = () => this.runtime.tried(request, this.name, this.#ask(request))
+      const tried = () => this.runtime.tried(request, this.name, this.#try(request))
       return this.runtime.lockEvents.call(this, request, tried)
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  #try(request: Request): Promise<TenureHold | undefined> {
+    if (request.wait > 0) return this.#ask(request)
+    return this.runtime.unanswered.ask(this.key, () => this.#ask(request))
   }
 
   #ask(request: Request): Promise<TenureHold | undefined> {
@@ -159,6 +164,7 @@ export class GatedLock implements Lock<TenureHold> {
       around: surroundings(),
       reentrant: this.kind.reentrant,
       terms: lease === undefined ? this.runtime.watched : { lease, watched: renew },
+      release: checked.release ?? this.runtime.options.release,
       wait: checked.wait ?? wait,
       signal: checked.signal,
       backoff: this.kind.backoff,

@@ -123,6 +123,7 @@ export class SpinWaiters implements Contest<Waiter> {
   /** Passes the hold of this process to the next waiter here, in one script. 0: the hold was gone, so ask the usual way. */
   async #takeOver({ from, done }: Passing, wire: string, lease: number): Promise<null | 0> {
     const passed = await this.#host.protocol.pass(from.wire, wire, lease)
+    if (!passed) from.notOurs()
     done(passed)
     return passed ? null : 0
   }

@@ -183,7 +183,7 @@ export class Tenure extends TenureLevels implements Due {
   /** It lasts for `left` ms from `sent`; 0: it was gone. */
   confirmed(left: number, sent: Moment): void {
     this.trial = false
-    if (left === 0) this.lose('it was released elsewhere, or its key was deleted', false)
+    if (left === 0) this.lose(GONE, false)
     // A change of level in progress may have proven more by now.
     else if (sent.mono >= this.provenAt) this.proved(sent, left)
     this.moved()
@@ -218,6 +218,12 @@ export class Tenure extends TenureLevels implements Due {
     this.host.lost(this, error, ours || this.protocol.divisible === true)
   }
 
+  /** The server answered its release: it was not ours any more. If no caller waits for that answer, an event tells it. */
+  notOurs(): void {
+    this.taken = true
+    if (this.unawaited) this.host.runtime.lockEvents.lost(this.host, this.wire, new LockLostError(this.name, GONE))
+  }
+
   /** It was released, passed to another owner on the server, or detached. */
   end(): void {
     this.ended ??= 'over'
@@ -229,7 +235,7 @@ export class Tenure extends TenureLevels implements Due {
     const left = await this.protocol.setLevel(this.wire, level, lease)
     this.token = this.protocol.takeToken?.(this.wire) ?? this.token
     if (left === undefined) {
-      this.lose('it was released elsewhere, or its key was deleted', false)
+      this.lose(GONE, false)
       return false
     }
     // Even if it has ended meanwhile, it had this level.
@@ -245,7 +251,7 @@ export class Tenure extends TenureLevels implements Due {
     const left = await this.host.runtime.watchdog.leftOf(this)
     if (this.over) return
     if (left === -2) {
-      this.lose('it was released elsewhere, or its key was deleted', false)
+      this.lose(GONE, false)
       return
     }
     // It can be read, but not written: failed renewals count, not this answer.
@@ -258,3 +264,4 @@ export class Tenure extends TenureLevels implements Due {
 }
 
 const NOBODY: string[] = []
+const GONE = 'it was released elsewhere, or its key was deleted'

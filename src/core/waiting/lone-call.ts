@@ -59,13 +59,13 @@ export class LoneCall {
 
   #granted(wire: string): void {
     const { runtime, protocol, name } = this.#host
-    const { owner, terms } = this.request
+    const { terms } = this.request
     const late = isAfterLease(runtime.options.clock, this.sent, terms.lease)
     if (late || this.#rejected) {
       this.reject(afterLeaseError(name, terms.lease))
       void runtime.undo.acquire(protocol, wire, terms.lease, undefined)
       return
     }
-    this.resolve(this.#host.begin(wire, terms, this.sent).give(owner))
+    this.resolve(this.#host.begin(wire, terms, this.sent).give(this.request))
   }
 }

@@ -200,8 +200,9 @@ export abstract class MultiLockBase implements Lock<MultiHold>, Rounds {
 
   /** One call at one member. */
   protected ask(index: number, wanted: Wanted, wait: number | undefined): Promise<Hold | undefined> {
-    const { lease, renew, signal, owner } = wanted
-    const options = { lease, renew, signal, owner, ...(wait !== undefined && { wait }) }
+    const { lease, renew, signal, owner, release } = wanted
+    const how = { ...(wait !== undefined && { wait }), ...(release !== undefined && { release }) }
+    const options = { lease, renew, signal, owner, ...how }
     return asPartOf(wanted, () => (this.members[index] as Lock).tryAcquire(options))
   }
 

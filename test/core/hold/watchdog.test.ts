@@ -4,6 +4,7 @@ import { type Clock, EngineError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { type TenureHost, Tenure } from '#src/core/hold/tenure.js'
 import { ReleaseCallerLimit } from '#src/core/hold/release-caller-limit.js'
+import { UnansweredReleases } from '#src/core/server/unanswered-releases.js'
 import { Watchdog } from '#src/core/hold/watchdog.js'
 import { plainLock } from '#src/sync/lock/lock.js'
 import { momentOf } from '#src/base/clock.js'
@@ -49,6 +50,8 @@ const watching = (
     const mayFail = name === refused ? () => undefined : refuse
     const runtime: TenureHost['runtime'] = {
       options: { clock: counting },
+      unanswered: new UnansweredReleases((error) => assert.fail(String(error))),
+      writes: true,
       releases: new ReleaseCallerLimit(counting, LEASE),
       watchdog: { moved: () => undefined, leftOf: refuse },
       lockEvents: {
