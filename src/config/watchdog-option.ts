@@ -31,7 +31,7 @@ const USUALLY_BLOCKED = 300_000
 export const watchdogOf = (
   wanted: unknown = USUAL_LEASE,
 ): { readonly watchdog: number; readonly thread: ThreadSettings | undefined } => {
-  if (typeof wanted !== 'object' || wanted === null)
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted))
     return { watchdog: checkLease(wanted, 'watchdog'), thread: undefined }
   checkKnown(wanted, KNOWN)
   const { lease = USUAL_LEASE, thread = false, maxBlocked } = readOnce(wanted as WatchdogOptions, KNOWN)

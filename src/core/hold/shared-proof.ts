@@ -54,6 +54,7 @@ export class SharedProof {
   readonly #mine: number
   readonly #theirs: number
   #heard = 0
+  #heardOf = -Infinity
 
   /** `side`: 0 for the thread that holds, 1 for the one that renews beside it. */
   constructor(place: Place, number: number, side: 0 | 1, clocks: Behind) {
@@ -85,6 +86,13 @@ export class SharedProof {
     if (Atomics.load(this.#words, 2 * this.#theirs) !== before) return undefined
     this.#heard = before
     // An earlier hold had this place.
-    return number === this.number ? { mono: mono - this.#behind.most, wall, left } : undefined
+    if (number !== this.number) return undefined
+    this.#heardOf = mono - this.#behind.most
+    return { mono: this.#heardOf, wall, left }
+  }
+
+  /** Whether the other thread has asked later. */
+  knowsBetter({ mono }: Pick<Moment, 'mono'>): boolean {
+    return mono < this.#heardOf
   }
 }

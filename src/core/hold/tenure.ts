@@ -156,9 +156,18 @@ export class Tenure extends TenureLevels implements Due {
 
   /** False: the question is too old to count. */
   proved(sent: Moment, left: number): boolean {
-    const counts = this.#deadline.proved(sent, left, this.lease)
-    if (counts) this.shared?.tell(sent, left)
+    const counts = this.shared?.knowsBetter(sent) === true ? this.#stands(sent) : this.#proves(sent, left)
+    if (counts) this.shared?.tell(this.proven, this.lastsUntil - this.provenAt)
     return counts
+  }
+
+  #proves(sent: Moment, left: number): boolean {
+    return this.#deadline.proved(sent, left, this.lease)
+  }
+
+  /** While the answer stayed unread here, the other thread has asked again: what it was told stands. */
+  #stands({ order }: Moment): boolean {
+    return this.#proves({ ...this.proven, order }, this.lastsUntil - this.provenAt)
   }
 
   /** Adopts what the server has answered to the other thread. False: nothing new. */
@@ -172,7 +181,7 @@ export class Tenure extends TenureLevels implements Due {
     // It does not say which server answers here. If that is in question, it does not count.
     const sent = { ...heard, order: this.proven.order }
     if (!this.watched || sent.mono <= this.provenAt) return false
-    const counts = this.#deadline.proved(sent, Math.min(heard.left, this.longestLease), this.lease)
+    const counts = this.#proves(sent, Math.min(heard.left, this.longestLease))
     if (counts) this.renewed()
     return counts
   }
