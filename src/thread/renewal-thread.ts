@@ -1,4 +1,5 @@
 /** The program of the thread that renews the holds of its process whenever the event loop there is blocked. */
+import process from 'node:process'
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../base/clock.js'
 import { TellServerChanged } from '../core/client/tell-server-changed.js'
@@ -112,4 +113,7 @@ const start = async (): Promise<void> => {
   say({ level: 'debug', text: 'connected' })
 }
 
-await start()
+start().catch((error: unknown) => {
+  warn(textOf(error))
+  process.exit(1)
+})

@@ -14,7 +14,7 @@ export interface Told {
   readonly text?: string
 }
 
-export type Order = { readonly block: number } | 'release' | 'exit' | 'crash the thread'
+export type Order = { readonly block: number } | 'release' | 'exit' | 'crash the thread' | 'crash the thread and block'
 
 const [options = '', kinds = ''] = process.argv.slice(2)
 let worker: Worker | undefined
@@ -41,6 +41,8 @@ const look = (): void => {
     most = Math.max(most, hold.remaining())
   }
 }
+/** ms. Longer than the leases here. */
+const LONG = 9000
 /** Computes, and looks at its holds now and then, as long work does. */
 const block = (ms: number): void => {
   for (const end = performance.now() + ms; performance.now() < end; look()) {
@@ -51,7 +53,12 @@ process.on('disconnect', () => process.exit(0))
 process.on('message', (order: Order) => {
   if (order === 'exit') process.exit(0)
   else if (order === 'crash the thread') void worker?.terminate().then(() => tell('crashed'))
-  else if (order === 'release') {
+  else if (order === 'crash the thread and block') {
+    void worker?.terminate().then(() => {
+      block(LONG)
+      setTimeout(() => tell('back'), 100)
+    })
+  } else if (order === 'release') {
     tell('releases')
     void Promise.all(holds.map(({ hold }) => hold.release())).then(async (released) => {
       look()

@@ -1,76 +1,17 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import type { ClientOptions, Hold, Permit } from 'holdfast'
+import type { Hold, Permit } from 'holdfast'
 import { machineTime } from '../soak/log.js'
 import { type Broken, onServer } from '../../support/server.js'
-import type { Order, Told } from './blocked-process.js'
+import { Holder, LEASE, THREE_LEASES } from './holder.js'
 import { type KindName, KINDS, rivalOf } from './kinds.js'
 
-const PROGRAM = fileURLToPath(new URL('blocked-process.js', import.meta.url))
-/** ms. Long enough for a busy machine to renew it. */
-const LEASE = 3000
-const THREE_LEASES = 3 * LEASE
-
-/** A process that holds, and all that it told. */
-class Holder {
-  readonly told: Told[] = []
-  readonly #child
-  readonly ended: Promise<unknown>
-  readonly #broken: Broken
-
-  private constructor(broken: Broken, options: ClientOptions, kinds: readonly KindName[]) {
-    this.#broken = broken
-    this.#child = spawn(process.execPath, [PROGRAM, JSON.stringify(options), JSON.stringify(kinds)], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
-    this.ended = once(this.#child, 'exit')
-    this.#child.on('message', (told: Told) => this.told.push(told))
-    broken.after(() => this.#child.kill('SIGKILL'))
-  }
-
-  /** Resolves when it has all holds, and its thread has had time to connect. */
-  static async start(
-    broken: Broken,
-    watchdog: { thread: boolean; maxBlocked?: number },
-    kinds: readonly KindName[] = ['lock'],
-  ): Promise<Holder> {
-    const url = broken.proxy.url
-    const holder = new Holder(broken, { url, watchdog: { lease: LEASE, ...watchdog }, commandTimeout: 1000 }, kinds)
-    await broken.until(() => holder.last('held') !== undefined, 30_000)
-    if (watchdog.thread) await broken.until(() => holder.last('thread connected') !== undefined, 30_000)
-    return holder
-  }
-
-  last(what: Told['what']): Told | undefined {
-    return this.told.filter((one) => one.what === what).at(-1)
-  }
-
-  order(order: Order): void {
-    this.#child.send(order)
-  }
-
-  kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
-    this.#child.kill(signal)
-  }
-
-  /** Resolves when it runs again. */
-  async blocked(ms: number): Promise<Told> {
-    this.order({ block: ms })
-    await this.#broken.until(() => this.last('back') !== undefined, ms + 30_000)
-    return this.last('back') as Told
-  }
-
-  async release(): Promise<Told> {
-    this.order('release')
-    await this.ended
-    assert.equal(this.#child.exitCode, 0)
-    return this.last('released') as Told
-  }
-}
+const holderOn = (
+  { proxy, after }: Broken,
+  watchdog: { thread: boolean; maxBlocked?: number },
+  kinds?: readonly KindName[],
+): Promise<Holder> => Holder.start({ options: { url: proxy.url, watchdog }, after, ...(kinds && { kinds }) })
 
 /** When a call elsewhere gets each of them. */
 const rivals = async (broken: Broken, kinds: readonly KindName[]): Promise<Map<KindName, Promise<number>>> => {
@@ -86,7 +27,7 @@ const rivals = async (broken: Broken, kinds: readonly KindName[]): Promise<Map<K
 
 void describe('an event loop that is blocked for three leases', { concurrency: 1 }, () => {
   onServer('with the thread: no hold of any kind is lost, and nobody is in beside it', async (broken) => {
-    const holder = await Holder.start(broken, { thread: true }, KINDS)
+    const holder = await holderOn(broken, { thread: true }, KINDS)
     const others = await rivals(broken, KINDS)
     const back = await holder.blocked(THREE_LEASES)
     for (const kind of KINDS) {
@@ -100,7 +41,7 @@ void describe('an event loop that is blocked for three leases', { concurrency: 1
   })
 
   onServer('without the thread: every hold is lost, and others are in', async (broken) => {
-    const holder = await Holder.start(broken, { thread: false }, KINDS)
+    const holder = await holderOn(broken, { thread: false }, KINDS)
     const others = await rivals(broken, KINDS)
     const back = await holder.blocked(THREE_LEASES)
     for (const [kind, other] of others) {
@@ -110,7 +51,7 @@ void describe('an event loop that is blocked for three leases', { concurrency: 1
   })
 
   onServer('for longer than `maxBlocked`: lost, before another has it', async (broken) => {
-    const holder = await Holder.start(broken, { thread: true, maxBlocked: 1.5 * LEASE })
+    const holder = await holderOn(broken, { thread: true, maxBlocked: 1.5 * LEASE })
     const others = await rivals(broken, ['lock'])
     const since = machineTime()
     const back = await holder.blocked(5 * LEASE)
@@ -123,14 +64,13 @@ void describe('an event loop that is blocked for three leases', { concurrency: 1
   })
 
   onServer('released by force meanwhile: the blocked code sees that it is lost', async (broken) => {
-    const holder = await Holder.start(broken, { thread: true })
+    const holder = await holderOn(broken, { thread: true })
     const other = await broken.open({ presence: false })
     holder.order({ block: THREE_LEASES })
     await sleep(LEASE / 2)
     const forced = machineTime()
     assert.equal(await other.lock('a lock').forceRelease(), true)
-    await broken.until(() => holder.last('back') !== undefined, 30_000)
-    const back = holder.last('back') as Told
+    const back = await holder.tells('back')
     const lost = back.states['lock']?.lost ?? Infinity
     assert.ok(lost > forced && lost < back.at - 100, `forced, and lost ${lost - forced} ms later`)
     assert.ok(lost - forced < LEASE, `lost ${lost - forced} ms later`)
@@ -138,7 +78,7 @@ void describe('an event loop that is blocked for three leases', { concurrency: 1
   })
 
   onServer('the server is away for longer than the lease: lost before another has it', async (broken) => {
-    const holder = await Holder.start(broken, { thread: true })
+    const holder = await holderOn(broken, { thread: true })
     const others = await rivals(broken, ['lock'])
     holder.order({ block: THREE_LEASES })
     await sleep(LEASE / 2)
@@ -148,18 +88,75 @@ void describe('an event loop that is blocked for three leases', { concurrency: 1
     broken.proxy.deaf = false
     broken.proxy.mute = false
     broken.proxy.cut()
-    await broken.until(() => holder.last('back') !== undefined, 30_000)
-    assert.ok((holder.last('back')?.states['lock']?.lost ?? Infinity) <= other, 'it knew first')
+    assert.ok(((await holder.tells('back')).states['lock']?.lost ?? Infinity) <= other, 'it knew first')
     await holder.release()
   })
 
   onServer('its connections are cut, and stand again: held', async (broken) => {
-    const holder = await Holder.start(broken, { thread: true })
+    const holder = await holderOn(broken, { thread: true })
     holder.order({ block: THREE_LEASES })
     await sleep(LEASE / 2)
     broken.proxy.cut()
-    await broken.until(() => holder.last('back') !== undefined, 30_000)
-    assert.equal(holder.last('back')?.states['lock']?.lost, undefined)
+    assert.equal((await holder.tells('back')).states['lock']?.lost, undefined)
     assert.equal((await holder.release()).text, 'true')
+  })
+
+  for (const [how, end] of [
+    ['ended by process.exit', (holder: Holder) => holder.order('exit')],
+    [
+      'killed while it is blocked',
+      async (holder: Holder) => {
+        holder.order({ block: THREE_LEASES })
+        await sleep(1.5 * LEASE)
+        holder.kill()
+      },
+    ],
+  ] as const) {
+    onServer(`its process is ${how}: the lock is free when its lease is over, and nothing is left`, async (broken) => {
+      const holder = await holderOn(broken, { thread: true })
+      const others = await rivals(broken, ['lock'])
+      await end(holder)
+      const since = machineTime()
+      const other = (await others.get('lock')) ?? Infinity
+      assert.ok(other - since < LEASE + 1500, `free after ${other - since} ms`)
+      await holder.ended
+      await broken.until(async () => (await broken.redis.keys('*a lock*')).length === 0)
+    })
+  }
+
+  onServer('the thread dies before: it is reported, another is started, and nothing is lost', async (broken) => {
+    const holder = await holderOn(broken, { thread: true }, ['lock', 'read'])
+    holder.order('crash the thread')
+    await holder.tells('crashed')
+    assert.match((await holder.tells('error')).text ?? '', /thread .* has ended/)
+    await holder.tells('thread connected', 2)
+    const back = await holder.blocked(THREE_LEASES)
+    for (const kind of ['lock', 'read']) assert.equal(back.states[kind]?.lost, undefined, kind)
+    assert.equal((await holder.release()).text, 'true,true')
+  })
+
+  onServer('the thread dies while it is blocked: lost before another has it', async (broken) => {
+    const holder = await holderOn(broken, { thread: true })
+    const others = await rivals(broken, ['lock'])
+    holder.order('crash the thread and block')
+    const other = (await others.get('lock')) ?? 0
+    const back = await holder.tells('back')
+    assert.ok((back.states['lock']?.lost ?? Infinity) <= other, 'it knew first')
+    assert.equal((await holder.release()).text, 'false')
+  })
+
+  onServer('close() ends the thread and its connection', async (broken) => {
+    const client = await broken.open({ watchdog: { lease: 60_000, thread: true }, presence: false })
+    const before = broken.proxy.accepted
+    const hold = await client.lock('a').acquire()
+    await broken.until(() => broken.proxy.accepted > before, 30_000)
+    await hold.release()
+    await client.close()
+    await broken.until(
+      async () =>
+        String(await broken.redis.call('CLIENT', 'LIST'))
+          .trim()
+          .split('\n').length === 1,
+    )
   })
 })
