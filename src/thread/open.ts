@@ -55,13 +55,15 @@ const fileOf = (given: URL | undefined): URL => {
   throw new ConfigError(`watchdog.thread: there is no file ${quoted(fileURLToPath(file))}. ${MISSING}`)
 }
 
+/** Flags of this process, such as a loader for TypeScript, are not needed there. Little memory for short-lived objects is enough. */
+const FRUGAL = { execArgv: [], name: 'holdfast renewals', resourceLimits: { maxYoungGenerationSizeMb: 1 } }
+
 class WorkerPort implements ThreadPort {
   readonly #worker: Worker
   #ending = false
 
   constructor(file: URL, data: ThreadData, { told, ended }: ThreadEvents) {
-    // Flags of this process, such as a loader for TypeScript, are not needed there.
-    this.#worker = new Worker(file, { workerData: data, execArgv: [], name: 'holdfast renewals' })
+    this.#worker = new Worker(file, { workerData: data, ...FRUGAL })
     let why: Error | undefined
     this.#worker.on('message', ({ level, text }: ThreadMessage) => told(level, text))
     this.#worker.on('error', (thrown: unknown) => (why = errorOf(thrown)))
