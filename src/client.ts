@@ -22,6 +22,7 @@ import { newClientId } from './core/client/client-id.js'
 import { healthOf } from './core/client/health.js'
 import { defaultLabel, PresenceLabel } from './core/client/presence-label.js'
 import { Runtime } from './core/client/runtime.js'
+import type { ThreadOpener } from './core/hold/renewal-thread.js'
 import { GatedLock, type LockHome } from './core/gate/gated-lock.js'
 import { Gates } from './core/gate/gates.js'
 import type { LockKind } from './core/gate/lock-kind.js'
@@ -271,12 +272,17 @@ class ConnectedClient implements Client {
 }
 
 /** Starts a client with this driver, whatever place the settings name. */
-export const start = async (settings: Settings, driver: Driver, limits?: ConnectLimits): Promise<Client> => {
+export const start = async (
+  settings: Settings,
+  driver: Driver,
+  limits?: ConnectLimits,
+  thread?: ThreadOpener,
+): Promise<Client> => {
   const { clock, redisson } = settings
   const id = newClientId(clock, redisson)
   // Leaves out where it connects to, because no object reachable from a lock may hold the password.
   const { place: _place, tls: _tls, retry: _retry, ...shared } = settings
-  const runtime = new Runtime({ id, ...shared }, driver)
+  const runtime = new Runtime({ id, ...shared }, driver, thread)
   const { link } = runtime
   const label = settings.label ?? (await defaultLabel())
   // This calls the user's function, so it comes before anything is open.

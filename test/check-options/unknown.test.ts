@@ -99,6 +99,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   ),
   connect: (_client, options: object) => connect({ url: 'memory:', ...options }),
   'connect, retry': (_client, options) => connect({ url: 'memory:', retry: options }),
+  'connect, watchdog': (_client, options) => connect({ url: 'memory:', watchdog: options }),
   'holdfast/express, rateLimit': (client, options) => forExpress(limit(client, options) as never),
   'holdfast/fastify, rateLimit': (client, options) => forFastify(limit(client, options) as never),
   'holdfast/hono, rateLimit': (client, options) => forHono(limit(client, options) as never),

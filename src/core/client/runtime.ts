@@ -21,6 +21,7 @@ import { ServerTime } from '../server/server-time.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { LeaseTerms } from '../hold/lease-terms.js'
 import { SharedSubscriptions } from '../server/shared-subscriptions.js'
+import { RenewalThread, type ThreadEvents, type ThreadOpener } from '../hold/renewal-thread.js'
 import { Watchdog } from '../hold/watchdog.js'
 import type { Fleet } from '../protocol/script-runner.js'
 import { BackgroundWork } from '../server/background-work.js'
@@ -94,7 +95,7 @@ export class Runtime {
   /** Called when the lock with this key was released by force from here. */
   forced: (key: string) => void = () => undefined
 
-  constructor(options: RuntimeOptions, driver: Driver) {
+  constructor(options: RuntimeOptions, driver: Driver, opener?: ThreadOpener) {
     this.options = options
     const { clock } = options
     this.background = new BackgroundWork(clock)
@@ -124,11 +125,18 @@ export class Runtime {
       lease: options.watchdog,
       isUp: () => driver.isUp,
       stirred: () => this.stirred(),
+      thread: opener && this.#threadOf(opener),
     })
   }
 
   /** The terms of a hold that the watchdog renews. */
   readonly watched: LeaseTerms
+
+  #threadOf(opener: ThreadOpener): RenewalThread {
+    const { clock, logger } = this.options
+    const log: ThreadEvents['told'] = (level, text) => logger[level](`the thread that renews locks: ${text}`)
+    return new RenewalThread({ clock, opener, log, fail: (error) => this.fail(error) })
+  }
 
   warn(warning: string): void {
     this.warnings.push(plainMessage(warning))
