@@ -3,6 +3,7 @@ import type { ListedHolder, ListedLock } from '../api/listing.js'
 import { heldBy, lockOf } from '../cli/locks/listed-kinds.js'
 import { holdIn, locksAt } from '../cli/locks/find.js'
 import { textOf } from '../thrown.js'
+import { askFor } from './asked.js'
 import { json, refusal } from './answers.js'
 import { bodyOf, fromOwnPage } from './guard.js'
 import type { Reader } from './reader.js'
@@ -10,8 +11,8 @@ import type { Alias } from './shown.js'
 
 /** Somebody acted on what an owner held. */
 export interface DashboardAction {
-  /** `release`: it was released by force. `extend`: its lease was made longer. */
-  readonly type: 'release' | 'extend'
+  /** `release`: it was released by force. `extend`: its lease was made longer. `ask`: its client was asked to release it. */
+  readonly type: 'release' | 'extend' | 'ask'
   /** The name of the lock. */
   readonly name: string
   /** Its kind. */
@@ -20,7 +21,7 @@ export interface DashboardAction {
   readonly client: string
   /** The label of that client. */
   readonly label?: string | undefined
-  /** Whether it was done. `false`: the owner had lost or released it in the meantime. `undefined`: not known, because the server has not answered, or with an error. */
+  /** Whether it was done. `false`: the owner had lost or released it in the meantime, or nobody listens to `ask`. `undefined`: not known, because the server has not answered, or with an error. */
   readonly done: boolean | undefined
   /** `extend`: to how many ms from now. */
   readonly lease?: number | undefined
@@ -47,12 +48,15 @@ interface Deed {
   readonly lock: ListedLock
   readonly holders: readonly ListedHolder[]
   readonly owner: string
+  /** The id of its client. */
+  readonly of: string
 }
 
 interface Act extends Pick<DashboardAction, 'type' | 'lease'> {
   /** What a refusal says. */
   readonly nothing: string
-  /** Resolves to false if the owner does not hold it any more. */
+  /** Why it was not done, if `do` resolves to false. */
+  readonly refused?: string
   do(client: Client, deed: Deed): Promise<boolean>
 }
 
@@ -64,6 +68,13 @@ const RELEASE: Act = {
   type: 'release',
   nothing: 'Nothing was released.',
   do: (client, deed) => lockOfDeed(client, deed).forceRelease({ owner: deed.owner }),
+}
+
+const ASK: Act = {
+  type: 'ask',
+  nothing: 'Nobody was asked.',
+  refused: 'Its program does not listen for requests, so nobody was asked.',
+  do: (client, { lock, of }) => askFor(client, of, lock),
 }
 
 /** ms: a day. Nobody wants to wait longer for a lock whose holder has died. */
@@ -85,6 +96,7 @@ const extension = ({ lease }: Asked): Act | undefined => {
 export const ACTS = {
   release: () => RELEASE,
   extend: extension,
+  ask: () => ASK,
 } satisfies Readonly<Record<string, (asked: Asked) => Act | undefined>>
 
 /** Anybody may have written it. */
@@ -119,6 +131,8 @@ export const act = async (leaf: keyof typeof ACTS, request: Request, acting: Act
 
 const stale = ({ nothing }: Act): Response => refusal(409, `That owner does not hold the lock any more. ${nothing}`)
 
+const undone = (wanted: Act): Response => (wanted.refused === undefined ? stale(wanted) : refusal(409, wanted.refused))
+
 const actFor = async (
   wanted: Act,
   asked: Asked,
@@ -136,9 +150,9 @@ const actFor = async (
   const { type, lease } = wanted
   const action = { type, name: lock.name, kind: lock.kind, client: theirs, label, lease, request }
   try {
-    const done = await wanted.do(client, { lock, holders, owner })
+    const done = await wanted.do(client, { lock, holders, owner, of: theirs })
     tell({ ...action, done })
-    return done ? json({ done }) : stale(wanted)
+    return done ? json({ done }) : undone(wanted)
   } catch (error) {
     tell({ ...action, done: undefined })
     return refusal(503, `Perhaps it was not done: ${textOf(error)}`)

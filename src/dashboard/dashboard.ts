@@ -131,6 +131,7 @@ const METHODS: Readonly<Record<Leaf, readonly string[]>> = {
   state: ['GET'],
   release: ['POST'],
   extend: ['POST'],
+  ask: ['POST'],
 }
 
 const file =
@@ -167,4 +168,5 @@ const ANSWERS: Readonly<Record<Leaf, (asking: Asking) => Response | Promise<Resp
   },
   release: acting('release'),
   extend: acting('extend'),
+  ask: acting('ask'),
 }

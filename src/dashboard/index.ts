@@ -1,3 +1,5 @@
+export { onAsked } from './asked.js'
+export type { AskedToRelease } from './asked.js'
 export { dashboard } from './dashboard.js'
 export type { DashboardHandler, DashboardMount, DashboardOptions, Leave } from './dashboard.js'
 export type { DashboardAction } from './act.js'

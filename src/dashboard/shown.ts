@@ -111,21 +111,28 @@ export interface Seen {
   readonly now: number
   readonly alias: Alias
   readonly before: (id: string) => Before | undefined
+  /** Its holder is known to lead. */
+  readonly election?: boolean
 }
 
-export const shown = (lock: ListedLock, { now, alias, before: at }: Seen): ShownLock => {
+/** A slot's lock is part of another object, so it is listed by its key. */
+const SLOT = /:slot-lock:/
+
+const roleOf = ({ name }: ListedLock, election: boolean): Pick<ShownLock, 'role'> =>
+  election ? { role: 'election' } : SLOT.test(name) ? { role: 'slot' } : {}
+
+export const shown = (lock: ListedLock, { now, alias, before: at, election = false }: Seen): ShownLock => {
   const id = idOf(lock, alias)
   const last = at(id)
   const before = last?.lock
   const holders = lock.holders
     .slice(0, MOST_HOLDERS)
     .map((one) => holding(one, { people: before?.holders, now, alias }))
-  const waiting = lock.waiting
-    .slice(0, MOST_WAITERS)
-    .map((one) => person(one, { people: before?.waiting, now, alias }))
+  const waiting = lock.waiting.slice(0, MOST_WAITERS).map((one) => person(one, { people: before?.waiting, now, alias }))
   const same = holders.length === 1 && before?.holders[0]?.id === holders[0]?.id
   return {
     ...{ id, name: cut(lock.name), kind: lock.kind, holders, waiting },
+    ...roleOf(lock, election),
     holding: lock.holders.length,
     waiters: lock.waiting.length,
     ...(lock.more === true && { more: true as const }),
@@ -142,6 +149,6 @@ export const freed = (before: Before, now: number): ShownLock | undefined => {
   const free = before.lock.free ?? endOf(before, now)
   const past = ended(before, [], now)
   if (now - free > WINDOW || past.length === 0) return undefined
-  const { id, name, kind } = before.lock
-  return { id, name, kind, holders: [], holding: 0, waiting: [], waiters: 0, past, free }
+  const { id, name, kind, role } = before.lock
+  return { id, name, kind, ...(role && { role }), holders: [], holding: 0, waiting: [], waiters: 0, past, free }
 }

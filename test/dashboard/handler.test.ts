@@ -5,7 +5,14 @@ import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { connect, type Hold } from 'holdfast'
-import { dashboard, type DashboardAction, type DashboardHandler, toNode } from 'holdfast/dashboard'
+import {
+  type AskedToRelease,
+  dashboard,
+  type DashboardAction,
+  type DashboardHandler,
+  onAsked,
+  toNode,
+} from 'holdfast/dashboard'
 import { SCRIPT } from '#src/dashboard/assets.gen.js'
 import type { ShownLock, Snapshot } from '#src/dashboard/state.js'
 import { STRANGE_NAMES } from '../support/hostile.js'
@@ -76,7 +83,7 @@ void describe('the handler of the dashboard', () => {
         const { status } = await handler(new Request(`http://localhost/${path}`))
         assert.equal(status, 403, path)
       }
-      for (const path of ['release', 'extend'])
+      for (const path of ['release', 'extend', 'ask'])
         assert.equal((await handler(new Request(`http://localhost/${path}`, { method: 'POST' }))).status, 403)
     })
   }
@@ -226,6 +233,50 @@ void describe('the handler of the dashboard', () => {
     assert.equal(await holder.lock('deploy').isLocked(), false)
   })
 
+  onServer('asking: the client of the named owner hears it if it listens, and nothing is released', async (broken) => {
+    const actions: DashboardAction[] = []
+    const base = await served(broken, { authorize: () => 'act', onAction: (action) => void actions.push(action) })
+    const [holder, other] = [await broken.open({ label: 'web-1' }), await broken.open()]
+    const hold = await holder.lock('deploy').acquire()
+    const lock = await listed(base, 'deploy')
+    const body = releaseOf(lock.id, lock.holders[0]?.id ?? assert.fail())
+    const deaf = await post(base, body, OWN, 'ask')
+    assert.equal(deaf.status, 409)
+    assert.match(await deaf.text(), /does not listen/)
+
+    const heard: AskedToRelease[] = []
+    const subscription = await onAsked(holder, (asked) => void heard.push(asked))
+    await onAsked(other, () => assert.fail('it was not asked'))
+    assert.equal((await post(base, body, { ...OWN, 'Sec-Fetch-Site': 'cross-site' }, 'ask')).status, 403)
+    assert.equal((await post(base, releaseOf(lock.id, 'nobody'), OWN, 'ask')).status, 409)
+    assert.equal((await post(base, body, OWN, 'ask')).status, 200)
+    await until(() => heard.length > 0)
+    assert.deepEqual(heard, [{ name: 'deploy', kind: 'lock' }])
+    assert.deepEqual(
+      actions.map(({ type, done }) => [type, done]),
+      [
+        ['ask', false],
+        ['ask', true],
+      ],
+    )
+    // Anybody who may publish there can send anything.
+    const channel = other.topic<string>(`holdfast:client:${holder.id}:asked`, { codec: 'string' })
+    for (const text of [
+      '',
+      '{',
+      'null',
+      '{"name":1,"kind":"lock"}',
+      JSON.stringify({ name: 'x'.repeat(5000), kind: '' }),
+    ])
+      await channel.publish(text)
+    await channel.publish('{"name":"last","kind":"lock"}')
+    await until(() => heard.length > 1)
+    assert.equal(heard[1]?.name, 'last')
+    assert.equal(hold.state, 'held')
+    await subscription.unsubscribe()
+    assert.equal((await post(base, body, OWN, 'ask')).status, 409)
+  })
+
   for (const [why, onAction] of [
     ['throws', () => assert.fail('no')],
     ['rejects', (() => Promise.reject(new Error('no'))) as () => void],
@@ -280,6 +331,7 @@ void describe('the handler of the dashboard', () => {
     assert.equal((await post(base, releaseOf(id, owner))).status, 405)
     const longer = JSON.stringify({ lock: id, owner, lease: 600_000 })
     assert.equal((await post(base, longer, OWN, 'extend')).status, 405)
+    assert.equal((await post(base, releaseOf(id, owner), OWN, 'ask')).status, 405)
     assert.ok(((await (await broken.open()).lock('deploy').remaining()) ?? 0) <= 60_000)
     assert.equal(await hold.release(), true)
   })
@@ -303,29 +355,30 @@ void describe('the handler of the dashboard', () => {
     assert.match(said, /^HTTP\/1\.1 413 /)
   })
 
-  onServer('1,000 streams are asked for: 64 are open, the others poll, and the process keeps little', async (broken) => {
-    const base = await served(broken)
-    const end = new AbortController()
-    broken.after(() => end.abort())
-    const statuses: number[] = []
-    for (let i = 0; i < 20; i += 1) {
-      const asked = Array.from({ length: 50 }, () => fetch(`${base}events`, { signal: end.signal }))
-      for (const { status, body } of await Promise.all(asked)) {
-        statuses.push(status)
-        if (status !== 200) await body?.cancel()
+  onServer(
+    '1,000 streams are asked for: 64 are open, the others poll, and the process keeps little',
+    async (broken) => {
+      const base = await served(broken)
+      const end = new AbortController()
+      broken.after(() => end.abort())
+      // The stream of a response that nothing refers to would be closed.
+      const responses: Response[] = []
+      for (let i = 0; i < 20; i += 1) {
+        const asked = Array.from({ length: 50 }, () => fetch(`${base}events`, { signal: end.signal }))
+        responses.push(...(await Promise.all(asked)))
       }
-    }
-    assert.equal(statuses.filter((status) => status === 200).length, 64)
-    assert.equal(statuses.filter((status) => status === 503).length, 936)
-    assert.equal((await fetch(`${base}state`)).status, 200)
-    end.abort()
-    await until(async () => {
-      const next = new AbortController()
-      const { status } = await fetch(`${base}events`, { signal: next.signal })
-      next.abort()
-      return status === 200
-    })
-  })
+      const count = (wanted: number) => responses.filter(({ status }) => status === wanted).length
+      assert.deepEqual([count(200), count(503)], [64, 936])
+      assert.equal((await fetch(`${base}state`)).status, 200)
+      end.abort()
+      await until(async () => {
+        const next = new AbortController()
+        const { status } = await fetch(`${base}events`, { signal: next.signal })
+        next.abort()
+        return status === 200
+      })
+    },
+  )
 
   onServer('more streams than allowed → 503; a stream that ends leaves room', async (broken) => {
     const base = await served(broken, { streams: 3 })

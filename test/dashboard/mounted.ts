@@ -29,7 +29,11 @@ export const checkMounted = async (base: string): Promise<void> => {
   assert.match(await first(stream.body), /event: snapshot\ndata: \{/)
 
   const release = (headers: Record<string, string>, body = JSON.stringify({ lock: 'deploy', owner: 'nobody' })) =>
-    statusOf('/admin/locks/release', { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body })
+    statusOf('/admin/locks/release', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body,
+    })
   assert.equal(await release({ 'Sec-Fetch-Site': 'cross-site' }), 403)
   assert.equal(await release({ 'Sec-Fetch-Site': 'same-origin' }), 409)
   assert.equal(await release({ 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'text/plain' }), 415)

@@ -25,6 +25,7 @@ const same = (one: string, other: string): boolean => {
 
 const DONE = {
   release: { try: 'release', done: 'released', nothing: 'released' },
+  ask: { try: 'ask for', done: 'asked for', nothing: 'asked' },
   extend: { try: 'extend', done: 'extended the lease of', nothing: 'extended' },
 } as const
 
@@ -34,6 +35,7 @@ const tell = ({ type, name, client, label, done }: DashboardAction): void => {
   if (done === undefined)
     say(`the page tried to ${words.try} ${quoted(name)}, held by ${who}; the server did not confirm it`)
   else if (done) say(`the page ${words.done} ${quoted(name)}, which was held by ${who}`)
+  else if (type === 'ask') say(`the page asked for ${quoted(name)}, but the program of ${who} does not listen`)
   else say(`the page ${words.nothing} nothing: ${quoted(name)} was not held by ${who} any more`)
 }
 

@@ -10,7 +10,12 @@ export interface Connected {
   close(options?: { release?: boolean }): Promise<void>
 }
 
-export type Connect = (options: { url: string; watchdog: number; label?: string; presence?: boolean }) => Promise<Connected>
+export type Connect = (options: {
+  url: string
+  watchdog: number
+  label?: string
+  presence?: boolean
+}) => Promise<Connected>
 
 export interface TurnOptions {
   /** A fixed lease, never renewed. If omitted: renewed while the work lasts. */

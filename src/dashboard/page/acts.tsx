@@ -17,6 +17,12 @@ interface Texts {
 }
 
 const TEXTS: Readonly<Record<Deed, Texts>> = {
+  ask: {
+    open: 'Ask…',
+    submit: 'Ask for it',
+    warning: (who) => `The program of ${who} is asked to release the lock. It may go on. To ask,`,
+    done: (who) => `${who} was asked to release it.`,
+  },
   extend: {
     open: 'Extend…',
     submit: 'Extend it',

@@ -186,7 +186,7 @@ const refusalOf = async (response: Response): Promise<string | undefined> => {
 }
 
 /** What the page can do with what one owner holds. */
-export type Deed = 'release' | 'extend'
+export type Deed = 'release' | 'extend' | 'ask'
 
 /** Asks the dashboard to do it. Resolves to why it was not done; undefined: it was. */
 export const send = async (deed: Deed, body: Readonly<Record<string, unknown>>): Promise<string | undefined> => {

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import type { Person, ShownLock } from '../state.js'
+import type { Past, Person, ShownLock } from '../state.js'
 import { Acts } from './acts.js'
 import { Lane } from './lane.js'
 import type { Problem } from './problems.js'
-import { age, count, isShared, kindText, permitsText, shown, spanOf, whoIs } from './words.js'
+import { age, count, isShared, kindText, permitsText, ROLES, shown, spanOf, whoIs } from './words.js'
 
 const WHOLE = { holders: 20, waiters: 50 }
 
@@ -92,9 +92,25 @@ const Free = () => (
   </div>
 )
 
+const oldest = (people: readonly Person[]): Person =>
+  people.reduce((one, other) => (other.since < one.since ? other : one))
+
+/** The dashboard keeps so many. */
+const MOST_PAST = 30
+
+const pastText = ({ length }: readonly Past[]): string => (length < MOST_PAST ? `${length}` : `${MOST_PAST} or more`)
+
+const median = (past: readonly Past[]): number => {
+  const sorted = past.map(({ since, until }) => until - since).sort((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+}
+
 const Facts = ({ lock, now }: { lock: ShownLock; now: number }) => (
   <dl class="facts">
-    <Fact name="Kind">{kindText(lock.kind)}</Fact>
+    <Fact name="Kind">
+      {kindText(lock.kind)}
+      {lock.role === undefined ? '' : `, ${ROLES[lock.role]}`}
+    </Fact>
     {isShared(lock) ? (
       <Fact name="Permits">{permitsText(lock)}</Fact>
     ) : (
@@ -102,6 +118,13 @@ const Facts = ({ lock, now }: { lock: ShownLock; now: number }) => (
     )}
     {lock.token !== undefined && <Fact name="Newest token">{lock.token}</Fact>}
     <Fact name="Waiters">{lock.waiters}</Fact>
+    {lock.waiting[0] !== undefined && <Fact name="Longest wait">{age(oldest(lock.waiting), now)}</Fact>}
+    {lock.past.length > 0 && (
+      <>
+        <Fact name="Holds that ended in the last minute">{pastText(lock.past)}</Fact>
+        <Fact name="Half of them lasted at most">{spanOf(median(lock.past))}</Fact>
+      </>
+    )}
   </dl>
 )
 

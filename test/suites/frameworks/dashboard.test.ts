@@ -14,7 +14,10 @@ interface Mounted {
   readonly server: Server
   close(): unknown
 }
-type Mount = (generation: Generation, handlers: Readonly<Record<'free' | 'fixed', DashboardHandler>>) => Promise<Mounted>
+type Mount = (
+  generation: Generation,
+  handlers: Readonly<Record<'free' | 'fixed', DashboardHandler>>,
+) => Promise<Mounted>
 
 /** What is installed for this generation, and not the project's own. */
 const load = async <T>(generation: Generation, name: string): Promise<T> => {
@@ -45,8 +48,14 @@ const nest: Mount = async (generation, { free }) => {
 
 interface FastifyScope {
   removeAllContentTypeParsers(): void
-  addContentTypeParser(type: string, parser: (request: unknown, payload: unknown, done: (error: null) => void) => void): void
-  all(url: string, handler: (request: { raw: IncomingMessage }, reply: { raw: ServerResponse; hijack(): void }) => void): void
+  addContentTypeParser(
+    type: string,
+    parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
+  ): void
+  all(
+    url: string,
+    handler: (request: { raw: IncomingMessage }, reply: { raw: ServerResponse; hijack(): void }) => void,
+  ): void
 }
 interface FastifyApp {
   readonly server: Server
