@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** @param {import('playwright-core').Page} page */
 export const measured = async (page) => {
   const session = await page.context().newCDPSession(page)
-  await session.send('Performance.enable')
+  // In the CPU time of the thread: what other programs take does not count.
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
   return session
 }
 
@@ -19,11 +20,10 @@ const metricsOf = async (session) => {
 
 /** The share of the main thread, while nobody touches the page. @param {Session} session @param {number} ms */
 export const idleShare = async (session, ms) => {
-  const before = await metricsOf(session)
+  const [before, began] = [await metricsOf(session), performance.now()]
   await sleep(ms)
-  const after = await metricsOf(session)
-  const seconds = (after['Timestamp'] ?? 0) - (before['Timestamp'] ?? 0)
-  return ((after['TaskDuration'] ?? 0) - (before['TaskDuration'] ?? 0)) / seconds
+  const [after, ended] = [await metricsOf(session), performance.now()]
+  return ((after['TaskDuration'] ?? 0) - (before['TaskDuration'] ?? 0)) / ((ended - began) / 1000)
 }
 
 const SCROLL = `new Promise((resolve) => {

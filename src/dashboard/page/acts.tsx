@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Person, ShownLock } from '../state.js'
 import { type Deed, send } from './live.js'
-import { shown, spanOf, whoIs } from './words.js'
+import { count, shown, whoIs } from './words.js'
 
 interface ActsProps {
   readonly lock: ShownLock
@@ -48,7 +48,7 @@ const Lease = ({ lease, set }: { lease: number; set: (lease: number) => void }) 
     <select value={String(lease)} onChange={({ currentTarget }) => set(Number(currentTarget.value))}>
       {LEASES.map((ms) => (
         <option key={ms} value={String(ms)}>
-          {spanOf(ms)}
+          {count(ms / 60_000, 'minute')}
         </option>
       ))}
     </select>

@@ -161,7 +161,7 @@ export const Overview = ({ locks, levels, problems, now, rates }: SeenProps) => 
   const [choice, set] = useState(ALL)
   const [focus, setFocus] = useState<{ id: string }>()
   const order = useRef(new Order())
-  const chosen = order.current.chosen(locks.values(), choice, levels, now)
+  const chosen = order.current.chosen(locks, choice, levels, now)
   const keys = useRef<(event: KeyboardEvent) => void>(() => undefined)
   keys.current = (event) => {
     const step = STEPS[event.key]
