@@ -1,5 +1,6 @@
 // @ts-check
 /** The clients whose locks the dashboard shows: a process of its own. Its parent says how many, and asks how many hand-overs there were. */
+import { setInterval } from 'node:timers'
 import { connect } from '../../dist/index.js'
 
 /** @typedef {{ url: string, locks: number, waiters: number, rate: number }} Load */

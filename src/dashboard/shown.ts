@@ -116,10 +116,10 @@ export interface Seen {
 }
 
 /** A slot's lock is part of another object, so it is listed by its key. */
-const SLOT = /:slot-lock:/
+const SLOT = ':slot-lock:'
 
 const roleOf = ({ name }: ListedLock, election: boolean): Pick<ShownLock, 'role'> =>
-  election ? { role: 'election' } : SLOT.test(name) ? { role: 'slot' } : {}
+  election ? { role: 'election' } : name.includes(SLOT) ? { role: 'slot' } : {}
 
 export const shown = (lock: ListedLock, { now, alias, before: at, election = false }: Seen): ShownLock => {
   const id = idOf(lock, alias)

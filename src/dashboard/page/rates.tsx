@@ -39,8 +39,8 @@ const MINUTE = 12
 
 /** What was seen in the last five minutes. */
 export const Rates = ({ rates }: { rates: readonly (Rate | null)[] }) => {
-  const handOvers = rates.map((rate) => rate && rate[0])
-  const waiters = rates.map((rate) => rate && rate[1])
+  const handOvers = rates.map((rate) => rate?.[0] ?? null)
+  const waiters = rates.map((rate) => rate?.[1] ?? null)
   const last = handOvers.slice(-MINUTE).reduce<number>((sum, one) => sum + (one ?? 0), 0)
   const most = Math.max(0, ...waiters.map((one) => one ?? 0))
   return (

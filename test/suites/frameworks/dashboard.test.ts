@@ -39,7 +39,9 @@ const nest: Mount = async (generation, { free }) => {
   await load(generation, 'reflect-metadata')
   const { Module } = await load<{ Module(options: object): ClassDecorator }>(generation, '@nestjs/common')
   const { NestFactory } = await load<Nest>(generation, '@nestjs/core')
-  class App {}
+  class App {
+    readonly name = 'app'
+  }
   Module({})(App)
   const app = await NestFactory.create(App, { logger: false, abortOnError: false })
   app.use('/admin/locks', toNode(free))
