@@ -9,6 +9,7 @@ export type { CountDownLatch } from './api/latch.js'
 export type {
   AcquireOptions,
   FencedLock,
+  ForceExtendOptions,
   ForceReleaseOptions,
   HolderState,
   Lock,

@@ -29,6 +29,8 @@ const lockCalls = (kind: string): Readonly<Record<string, Call>> => {
     [`${kind}.tryAcquire`]: (client, options) => of(client, 'x').tryAcquire(options),
     [`${kind}.using`]: (client, options) => of(client, 'x').using(options, work),
     [`${kind}.forceRelease`]: (client, options) => of(client, 'x').forceRelease(options),
+    [`${kind}.forceExtend`]: (client, options) =>
+      of(client, 'x').forceExtend({ owner: 'x', lease: 1000, ...(options as object) }),
     [`${kind}.for.lock`]: (client, options) => of(client, 'x').for(client.owner()).lock(-1, options),
     [`${kind}.for.tryLock`]: (client, options) => of(client, 'x').for(client.owner()).tryLock(1, -1, options),
   }

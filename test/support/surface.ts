@@ -79,6 +79,7 @@ const lockCalls = (kind: string): Calls => {
       [`${kind}.remaining`]: () => lock.remaining(),
       [`${kind}.inspect`]: () => lock.inspect(),
       [`${kind}.forceRelease`]: () => lock.forceRelease(),
+      [`${kind}.forceExtend`]: () => lock.forceExtend({ owner: 'nobody', lease: 1000 }),
       [`${kind}.for.lock`]: () => free().for(me).lock(),
       [`${kind}.for.tryLock`]: () => free().for(me).tryLock(),
       [`${kind}.for.isLocked`]: () => lock.for(me).isLocked(),

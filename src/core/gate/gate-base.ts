@@ -243,6 +243,10 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     })
   }
 
+  forceExtend(owner: string, lease: number): Promise<boolean> {
+    return this.staying(() => this.runtime.watchdog.extend({ protocol: this.protocol, wire: owner }, lease))
+  }
+
   async #releaseOf(owner: string): Promise<boolean> {
     // The script that releases would also take a waiter out of the line.
     const { holders } = await this.protocol.inspect(true, owner)

@@ -1,7 +1,7 @@
 import { DeadlockError } from '../../errors.js'
-import { checkAcquire, checkName, checkOptions, checkOwner, usingArgs } from '../../check-options.js'
+import { checkAcquire, checkLease, checkName, checkOptions, checkOwner, usingArgs } from '../../check-options.js'
 import type { Owner } from '../../api/hold.js'
-import type { AcquireOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
+import type { AcquireOptions, ForceExtendOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
 import type { Gates } from './gates.js'
 import type { TenureHold } from '../hold/tenure-hold.js'
@@ -38,6 +38,11 @@ export interface LockHome {
 export const forcedOwner = (options: ForceReleaseOptions | undefined): string | undefined => {
   const { owner } = checkOptions(options, ['owner'])
   return owner === undefined ? undefined : checkName(owner, 'owner')
+}
+
+export const forcedExtension = (options: ForceExtendOptions): ForceExtendOptions => {
+  const { owner, lease } = checkOptions(options, ['owner', 'lease'])
+  return { owner: checkName(owner, 'owner'), lease: checkLease(lease) }
 }
 
 /** The public side of every lock that is acquired through a gate. */
@@ -129,6 +134,11 @@ export class GatedLock implements Lock<TenureHold> {
     const forced = await this.runtime.untilClosed(() => this.#gate.forceRelease(owner), this.name)
     if (forced) this.runtime.forced(this.key)
     return forced
+  }
+
+  async forceExtend(options: ForceExtendOptions): Promise<boolean> {
+    const { owner, lease } = forcedExtension(options)
+    return this.runtime.untilClosed(() => this.#gate.forceExtend(owner, lease), this.name)
   }
 
   tenureOf(owner: UnitOfWork): Tenure | undefined {

@@ -54,6 +54,7 @@ export interface OpenGate {
   inspect(briefly?: boolean, owner?: string): Promise<ServerState>
   /** `owner`: only if it is the holder, or one of them. */
   forceRelease(owner?: string): Promise<boolean>
+  forceExtend(owner: string, lease: number): Promise<boolean>
   turnAway(): void
   close(release: boolean): Promise<void>
 }

@@ -24,6 +24,9 @@ const JUMP = 250
 /** ms. Beyond this, the wall clock was not just corrected a little: the machine stood still. */
 const SLIP = 5
 
+/** What a renewal is sent for: a tenure, or what another client holds. */
+type Renewable = Pick<Tenure, 'protocol' | 'wire'>
+
 export interface WatchdogOptions {
   readonly clock: Clock
   readonly runner: Pick<ScriptRunner, 'run'>
@@ -96,6 +99,11 @@ export class Watchdog {
   /** How many ms the tenure has left on the server, -2 if it is lost. Makes no hold longer. */
   async leftOf(tenure: Tenure): Promise<number> {
     return (await this.#run([tenure], 0))[0] ?? -2
+  }
+
+  /** Sets the time left of this hold, whichever client has it, without shortening it. False: that owner does not hold it. */
+  async extend(hold: Renewable, lease: number): Promise<boolean> {
+    return ((await this.#run([hold], lease))[0] ?? -2) !== -2
   }
 
   /** Asks about the tenure at that time or soon after, whatever other answers come before. */
@@ -257,8 +265,8 @@ export class Watchdog {
   }
 
   /** For each hold, the ms left; -2: lost. */
-  #run(batch: readonly Tenure[], given: number): Promise<readonly number[]> {
-    const first = batch[0] as Tenure
+  #run(batch: readonly Renewable[], given: number): Promise<readonly number[]> {
+    const first = batch[0] as Renewable
     const keys = batch.flatMap(({ protocol, wire }) => protocol.renewalKeys?.(wire) ?? protocol.key)
     const owners = batch.map(({ protocol, wire }) => protocol.renewalWords?.(wire) ?? wire)
     const run = this.#options.runner.run(first.protocol.renewal, keys, [given, ...owners])
