@@ -3,12 +3,12 @@ import { Console } from 'node:console'
 import { channel } from 'node:diagnostics_channel'
 import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
-import { type Client, type ClientListener, connect } from 'holdfast'
+import { type ClientListener, connect } from 'holdfast'
 import { type AnyLogger, log } from 'holdfast/logger'
 import { pino } from 'pino'
 import winston from 'winston'
 import { systemClock } from '#src/base/clock.js'
-import { ClientLog } from '#src/telemetry/client-log.js'
+import { ClientLog, type LoggedClient } from '#src/telemetry/client-log.js'
 import { startRedis } from '../support/redis-server.js'
 import { inTown } from '../support/town.js'
 import { until } from '../support/until.js'
@@ -147,11 +147,12 @@ inTown('a server that is silent → one line when it has been away for 5 s, and 
 inTown('what a client tells → one line each: uncertain, deadlock, error', async (town) => {
   const client = await town.join()
   const listeners = new Map<string, (what: unknown) => void>()
-  const spied: Pick<Client, 'id' | 'warnings' | 'closing' | 'on' | 'off' | 'health'> = {
+  const spied: LoggedClient = {
     id: client.id,
     warnings: [],
     closing: client.closing,
     health: () => client.health(),
+    close: () => client.close(),
     on(event: string, listener: ClientListener<'error'>) {
       listeners.set(event, listener as never)
       return client
