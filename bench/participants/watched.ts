@@ -10,10 +10,13 @@ import { instrument as forOtel } from 'holdfast/otel'
 import { instrument as forPrometheus } from 'holdfast/prometheus'
 import { Registry } from 'prom-client'
 import { holdfast } from './holdfast.js'
-import type { Participant } from './participant.js'
+import type { Contender, Held, Participant } from './participant.js'
 
 /** ms. Shorter than the 60 s of the SDK, so that each turn pays for some exports. */
 const EXPORT_EACH = 500
+
+const GRANTED = { kind: 'lock', outcome: 'granted', local: false }
+const RELEASED = { kind: 'lock', outcome: 'released' }
 
 class ForgetfulMetrics extends InMemoryMetricExporter {
   override export(...[metrics, done]: Parameters<InMemoryMetricExporter['export']>): void {
@@ -40,6 +43,31 @@ const meterProvider = (): MeterProvider => {
 const tracerProvider = (): BasicTracerProvider =>
   new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(new ForgetfulSpans())] })
 
+/** No telemetry of holdfast: only what the SDK takes for two measurements of each pair, which nobody can save. */
+export const byHand: Participant = {
+  ...holdfast,
+  ...{ name: 'holdfast, two records by hand', family: 'watched', file: 'bench/participants/watched.ts' },
+  async open(url, watchdog) {
+    const meter = meterProvider().getMeter('bench')
+    const [waits, holds] = [meter.createHistogram('wait'), meter.createHistogram('hold')]
+    const session = await holdfast.open(url, watchdog)
+    const lock = (...which: Parameters<typeof session.lock>): Contender => {
+      const contender = session.lock(...which)
+      const acquire = async (): Promise<Held> => {
+        const held = await contender.acquire()
+        waits.record(0.001, GRANTED)
+        const release = (): Promise<unknown> => {
+          holds.record(0.001, RELEASED)
+          return held.release()
+        }
+        return { release }
+      }
+      return { acquire }
+    }
+    return { ...session, lock }
+  },
+}
+
 const watchedBy = (name: string, watch: () => unknown): Participant => {
   let watches = false
   return {
@@ -65,4 +93,4 @@ export const otelAll = watchedBy('OpenTelemetry metrics and traces', () =>
   forOtel({ meterProvider: meterProvider(), tracerProvider: tracerProvider() }),
 )
 
-export const watched: readonly Participant[] = [otelMetrics, otelNames, prometheus, otelAll]
+export const watched: readonly Participant[] = [byHand, otelMetrics, otelNames, prometheus, otelAll]

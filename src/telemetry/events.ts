@@ -35,6 +35,11 @@ export class ByNumber<V> {
     return value
   }
 
+  /** How many clients have something here, or had it last. */
+  get clients(): number {
+    return this.#all.size
+  }
+
   /** Forgets all of them. Returns what they were. */
   takeAll(): V[] {
     const values = [...this.#all.values()].flatMap((ofClient) => [...ofClient.values()])

@@ -26,8 +26,9 @@ const call: Call = (logger, level, ...args) => {
 /** pino takes the fields first. */
 const fieldsFirst: Style = (message, fields) => [fields, message]
 const messageFirst: Style = (message, fields) => [message, fields]
-/** The text is plain already: only a quote could end it early, and look like another field. */
-const inQuotes = (text: string): string => `'${text.replaceAll("'", String.raw`\u0027`)}'`
+/** The text is plain already: only a quote could end it early, and look like another field. Reasons often quote a name. */
+const inQuotes = (text: string): string =>
+  text.includes("'") ? `"${text.replaceAll('"', String.raw`\u0022`)}"` : `'${text}'`
 
 /** The console would spread fields over several lines. */
 const oneLine: Style = (message, fields) => {
