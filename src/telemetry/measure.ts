@@ -63,10 +63,20 @@ export class Measurements {
     series.waiting += 1
   }
 
-  #waited(message: DiagnosticMessage, outcome: 'granted' | DiagnosticFailure): Series {
+  #waited(message: DiagnosticMessage, outcome: 'granted' | DiagnosticFailure): void {
     const series = this.#noLongerWaits(message) ?? this.#seriesOf(message)
+    if (outcome === 'granted') this.#holds(message, series)
     this.#instruments.waited(series.labels, seconds(message.elapsed), outcome, message.local === true)
-    return series
+  }
+
+  #holds({ client, hold, permits = 1 }: DiagnosticMessage, series: Series): void {
+    if (hold === undefined) return
+    const since = systemClock.monotonic()
+    for (let i = 0; i < permits; i += 1) {
+      const held = { series, since }
+      this.#held.set(client, hold + i, held)
+      series.held.add(held)
+    }
   }
 
   #noLongerWaits(message: DiagnosticMessage): Series | undefined {
@@ -76,16 +86,8 @@ export class Measurements {
   }
 
   #grant(message: DiagnosticMessage): void {
-    const series = this.#waited(message, 'granted')
+    this.#waited(message, 'granted')
     if (message.kind === 'rateLimiter') this.#instruments.decided('allowed')
-    const { client, hold, permits = 1 } = message
-    if (hold === undefined) return
-    const since = systemClock.monotonic()
-    for (let i = 0; i < permits; i += 1) {
-      const held = { series, since }
-      this.#held.set(client, hold + i, held)
-      series.held.add(held)
-    }
   }
 
   #end(message: DiagnosticMessage): void {
