@@ -46,6 +46,7 @@ import { adoptHold } from './sync/adopt-by-ticket.js'
 import { DeadlockWatch } from './sync/deadlock/deadlock-watch.js'
 import { withProbe } from './probe.js'
 import { type ElectionHome, LockElection } from './sync/election/election.js'
+import { LeaderLock } from './sync/election/leader-lock.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { NumberedLock, fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { keyedLock } from './sync/keyed-lock/keyed-lock.js'
@@ -167,8 +168,8 @@ class ConnectedClient implements Client {
     return new GatedLock(this.#home, kind, name)
   }
 
-  #fenced(name: string): NumberedLock {
-    const lock = new NumberedLock(this.#home, fencedLock, name)
+  #fenced(name: string, Type: typeof NumberedLock = NumberedLock): NumberedLock {
+    const lock = new Type(this.#home, fencedLock, name)
     for (const warning of this.#fencing) this.#runtime.warn(warning)
     this.#fencing = []
     return lock
@@ -195,7 +196,7 @@ class ConnectedClient implements Client {
   // ---- built from locks, scripts and messages ------------------------------------------------------------------------
 
   election<V = unknown>(name: string, ...more: readonly unknown[]): Election<V> {
-    return new LockElection<V>(this.#elections, this.#fenced(onlyName(name, more)))
+    return new LockElection<V>(this.#elections, this.#fenced(onlyName(name, more), LeaderLock))
   }
 
   slots(name: string, options?: SlotsOptions): Slots {

@@ -11,6 +11,7 @@ import { UnitOfWork } from '../../base/owner.js'
 import type { ServerState } from '../protocol/lock-protocol.js'
 import type { Request } from '../waiting/wait-request.js'
 import type { KnownLabels } from '../client/presence-label.js'
+import type { Reported } from '../client/observed-call.js'
 import type { Runtime } from '../client/runtime.js'
 import { enclosing, surroundings, within } from '../../base/scope.js'
 import { leftOf } from '../hold/lease-terms.js'
@@ -64,10 +65,15 @@ export class GatedLock implements Lock<TenureHold> {
     return this.#home.runtime
   }
 
+  /** What the events of its calls are about. */
+  protected get reported(): Reported {
+    return this
+  }
+
   acquire(options?: AcquireOptions): Promise<TenureHold> {
     try {
       const request = this.#request(options, Infinity)
-      return this.runtime.lockEvents.call(this, request, () => this.#acquire(request))
+      return this.runtime.lockEvents.call(this.reported, request, () => this.#acquire(request))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -82,7 +88,7 @@ export class GatedLock implements Lock<TenureHold> {
     try {
       const request = this.#request(options, 0)
       const tried = () => this.runtime.tried(request, this.name, this.#try(request))
-      return this.runtime.lockEvents.call(this, request, tried)
+      return this.runtime.lockEvents.call(this.reported, request, tried)
     } catch (error) {
       return Promise.reject(error)
     }
