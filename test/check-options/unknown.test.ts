@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
+import Fastify from 'fastify'
 import { type Client, connect } from 'holdfast'
 import { dashboard } from 'holdfast/dashboard'
 import { rateLimit as forExpress } from 'holdfast/express'
-import { rateLimit as forFastify } from 'holdfast/fastify'
+import { holdfast as fastifyPlugin, rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
 import { log } from 'holdfast/logger'
@@ -101,6 +102,12 @@ const CALLS: Readonly<Record<string, Call>> = {
   'connect, retry': (_client, options) => connect({ url: 'memory:', retry: options }),
   'holdfast/express, rateLimit': (client, options) => forExpress(limit(client, options) as never),
   'holdfast/fastify, rateLimit': (client, options) => forFastify(limit(client, options) as never),
+  ...Object.fromEntries(
+    ['default', 'holdfast'].map((made): [string, Call] => [
+      `holdfast/fastify, ${made}`,
+      (client, options: object) => fastifyPlugin(Fastify(), { client, ...options }),
+    ]),
+  ),
   'holdfast/hono, rateLimit': (client, options) => forHono(limit(client, options) as never),
   ...Object.fromEntries(
     Object.entries({ expressIdempotency, fastifyIdempotency, honoIdempotency }).map(([made, make]): [string, Call] => [

@@ -17,7 +17,7 @@ import {
   type Topic,
 } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
-import { rateLimit } from 'holdfast/fastify'
+import { rateLimit } from 'holdfast/express'
 import { rateLimit as rateLimitForHono } from 'holdfast/hono'
 
 const clock = virtualClock(7)
