@@ -174,7 +174,12 @@ const writeEntries = async (folder, entries) => {
     // Named one by one, for `import { connect }` of a CommonJS module to find them.
     const exported = names.map((name) => `exports.${name} = all.${name}`).join('\n')
     const start = all.startsWith('.') ? all : `./${all}`
-    put(folder, entry.replace(/js$/, 'cjs'), `'use strict'\nconst all = require('${start}').entry${i}\n${exported}\n`)
+    const marked = names.includes('default') ? "Object.defineProperty(exports, '__esModule', { value: true })\n" : ''
+    put(
+      folder,
+      entry.replace(/js$/, 'cjs'),
+      `'use strict'\n${marked}const all = require('${start}').entry${i}\n${exported}\n`,
+    )
   }
 }
 

@@ -46,6 +46,7 @@ const GUIDES = [
   page('Run once for each slot', '/slots'),
   page('Compute once, share the result', '/flights'),
   page('NestJS', '/nestjs'),
+  page('Fastify', '/fastify'),
   page('Scripts, topics, codecs', '/messaging'),
 ]
 const TESTING = [page('Test your own code', '/guide#testing-your-own-code'), page('What memory: supports', '/memory')]

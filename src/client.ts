@@ -1,6 +1,7 @@
 import type { ListedLock, ListOptions } from './api/listing.js'
 import type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from './api/client.js'
 import type { Election } from './api/election.js'
+import type { Functions } from './api/functions.js'
 import type { Hold, Owner } from './api/hold.js'
 import type { CountDownLatch } from './api/latch.js'
 import type { LockEvents, Watched, WatchOptions } from './api/watching.js'
@@ -62,6 +63,7 @@ import { WindowLimiter } from './sync/rate-limiter/rate-limiter.js'
 import { fairReadLock, fairWriteLock, readLock, writeLock } from './sync/read-write-lock/read-write-lock.js'
 import { RedLock as LockOfMost } from './sync/red-lock/red-lock.js'
 import { Scripting, UserScript } from './sync/script/user-script.js'
+import { ServerFunctions } from './sync/script/server-functions.js'
 import { ServerScripts } from './sync/script/server-scripts.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
 import { type FlightsHome, SharedFlight } from './sync/flight/flight.js'
@@ -81,6 +83,7 @@ class ConnectedClient implements Client {
   readonly id: string
   readonly warnings: readonly string[]
   readonly scripts: Scripts
+  readonly functions: Functions
   readonly locks: WebLocks
   readonly #runtime: Runtime
   readonly #gates: Gates
@@ -104,6 +107,7 @@ class ConnectedClient implements Client {
     this.#turnstiles = new Turnstiles(runtime)
     this.#scripting = new Scripting(runtime)
     this.scripts = new ServerScripts(this.#scripting)
+    this.functions = new ServerFunctions(this.#scripting)
     this.#topics = new Topics(runtime)
     const parts = { runtime, gates: this.#gates, turnstiles: this.#turnstiles, topics: this.#topics, presence }
     if (presence !== undefined) runtime.forced = (key) => noteForced(runtime, key)

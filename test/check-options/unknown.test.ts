@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
+import Fastify from 'fastify'
 import { type Client, connect } from 'holdfast'
 import { dashboard } from 'holdfast/dashboard'
 import { rateLimit as forExpress } from 'holdfast/express'
-import { rateLimit as forFastify } from 'holdfast/fastify'
+import { holdfast as fastifyPlugin, rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
 import { log } from 'holdfast/logger'
@@ -83,6 +84,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   'client.script': (client, options) => client.script('return 1', options),
   'script.run': (client, options) => client.script('return 1').run(options),
   'scripts.run': (client, options) => client.scripts.run('0'.repeat(40), options),
+  'functions.load': (client, options) => client.functions.load('#!lua name=x', options),
+  'functions.call': (client, options) => client.functions.call('x', options),
+  'functions.list': (client, options) => client.functions.list(options),
+  'functions.restore': (client, options) => client.functions.restore(new Uint8Array(1), options),
   'client.spinLock': (client, options) => client.spinLock('x', options),
   'the back-off of client.spinLock': (client, options) => client.spinLock('x', { backoff: options }),
   'client.readWriteLock': (client, options) => client.readWriteLock('x', options),
@@ -104,6 +109,12 @@ const CALLS: Readonly<Record<string, Call>> = {
   'connect, watchdog': (_client, options) => connect({ url: 'memory:', watchdog: options }),
   'holdfast/express, rateLimit': (client, options) => forExpress(limit(client, options) as never),
   'holdfast/fastify, rateLimit': (client, options) => forFastify(limit(client, options) as never),
+  ...Object.fromEntries(
+    ['default', 'holdfast'].map((made): [string, Call] => [
+      `holdfast/fastify, ${made}`,
+      (client, options: object) => fastifyPlugin(Fastify(), { client, ...options }),
+    ]),
+  ),
   'holdfast/hono, rateLimit': (client, options) => forHono(limit(client, options) as never),
   ...Object.fromEntries(
     Object.entries({ expressIdempotency, fastifyIdempotency, honoIdempotency }).map(([made, make]): [string, Call] => [
@@ -168,7 +179,7 @@ const PLACES: Readonly<Record<string, string>> = {
     OwnedFencedLock: 'fencedLock.for.',
   },
   ...{ Semaphore: 'semaphore.', PermitSemaphore: 'permitSemaphore.', CountDownLatch: 'countDownLatch.' },
-  ...{ RateLimiter: 'rateLimiter.', Script: 'script.', Scripts: 'scripts.' },
+  ...{ RateLimiter: 'rateLimiter.', Script: 'script.', Scripts: 'scripts.', Functions: 'functions.' },
   ...{ Topic: 'topic.', PatternTopic: 'patternTopic.' },
   ...{ WebLocks: 'locks.' },
   ...{ Election: 'election.', Slots: 'slots.', Flight: 'flight.' },
