@@ -224,7 +224,10 @@ export const guard = async (bench: Bench, { checks, subject, keep }: GuardOption
   }
   console.log(asLines([['', 'measured', 'kept', ''], ...rows], [0, 3]).join('\n'))
   if (keep) writeFileSync(join(root, KEPT), `${JSON.stringify({ ...kept(), ...measured }, undefined, 2)}\n`)
-  else console.log(`\nA ratio may fall to ${100 * ENOUGH} % of what is kept in ${KEPT}, and the trips of a pair not at all.`)
+  else
+    console.log(
+      `\nA ratio may fall to ${100 * ENOUGH} % of what is kept in ${KEPT}, and the trips of a pair not at all.`,
+    )
   for (const line of low) console.log(line)
   return low.length === 0
 }

@@ -19,7 +19,8 @@ import { u64 } from './scenarios/u64.js'
 import { w } from './scenarios/w.js'
 import { x } from './scenarios/x.js'
 import { xk } from './scenarios/xk.js'
+import { z } from './scenarios/z.js'
 import type { Scenario } from './measure/bench.js'
 
 /** In the order in which they run and are shown. */
-export const scenarios: readonly Scenario[] = [u1, u64, a, c, p, n, h, cf, hf, f, s, rw, l, g, d, r, w, x, xk, m, i]
+export const scenarios: readonly Scenario[] = [u1, u64, a, c, p, n, h, cf, hf, f, s, rw, l, g, d, r, w, x, xk, m, i, z]

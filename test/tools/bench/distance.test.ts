@@ -36,10 +36,16 @@ describe('a server at a distance', () => {
       }
     })
 
-  it('delays each reply by a trip, and no more than a busy machine does', () =>
-    far(async (_client, { meter }) => {
-      const trip = await meter.trip()
-      assert.ok(trip >= TRIP && trip < 2 * TRIP, `${trip} ms`)
+  it('delays each reply by a trip, and the quickest by hardly more', () =>
+    far(async (client) => {
+      const trips: number[] = []
+      for (let i = 0; i < 50; i++) {
+        const from = performance.now()
+        await client.ping()
+        trips.push(performance.now() - from)
+      }
+      const least = Math.min(...trips)
+      assert.ok(least >= TRIP && least < 1.5 * TRIP, `${least} ms`)
     }))
 
   it('lets what is sent at once arrive at once, whole and in order', () =>
@@ -68,16 +74,17 @@ describe('a server at a distance', () => {
       const load = { kind: 'lock', engine: 'redis', processes: 1, callers: 1, names: 'each', holdMs: 0 } as const
       const [row] = await runRounds(away, { load, seconds: 1, quick: 1, who: [holdfast.name] })
       const { turns = NaN } = row!.cells
-      assert.ok(turns >= 1.99 && turns < 2.05, `${turns} trips`)
+      // A slow machine has few pairs, beside which the heartbeats of a client count.
+      assert.ok(turns >= 1.99 && turns < 2.5, `${turns} trips`)
     }))
 
   it('a lock gets from one process to the next in one trip', () =>
     far(async (_client, _server, away) => {
       const load = { kind: 'fairLock', engine: 'redis', processes: 2, callers: 2, names: 'one', holdMs: 1 } as const
       const [row] = await runRounds(away, { load, seconds: 1, quick: 1, who: [holdfast.name] })
-      const { leastGap = NaN, trip = NaN } = row!.cells
+      const { leastGap = NaN } = row!.cells
       // The release has to get there, and the message back. A whole trip more would be two.
-      assert.ok(leastGap / trip > 0.8 && leastGap / trip < 1.6, `${leastGap / trip} trips`)
+      assert.ok(leastGap >= 0.95 * TRIP && leastGap < 1.9 * TRIP, `${leastGap} ms`)
     }))
 })
 
