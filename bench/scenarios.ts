@@ -9,6 +9,7 @@ import { hf } from './scenarios/hf.js'
 import { i } from './scenarios/i.js'
 import { l } from './scenarios/l.js'
 import { m } from './scenarios/m.js'
+import { n } from './scenarios/n.js'
 import { o } from './scenarios/o.js'
 import { p } from './scenarios/p.js'
 import { r } from './scenarios/r.js'
@@ -20,6 +21,7 @@ import { u64 } from './scenarios/u64.js'
 import { w } from './scenarios/w.js'
 import { x } from './scenarios/x.js'
 import { xk } from './scenarios/xk.js'
+import { z } from './scenarios/z.js'
 import type { Scenario } from './measure/bench.js'
 
 /** In the order in which they run and are shown. */
@@ -30,6 +32,7 @@ export const scenarios: readonly Scenario[] = [
   a,
   c,
   p,
+  n,
   h,
   cf,
   hf,
@@ -46,4 +49,5 @@ export const scenarios: readonly Scenario[] = [
   m,
   o,
   i,
+  z,
 ]
