@@ -4,12 +4,7 @@ import type { Held, Participant } from './participant.js'
 
 interface Redlock {
   acquire(resources: readonly string[], duration: number): Promise<Held>
-  using(
-    resources: readonly string[],
-    duration: number,
-    settings: object,
-    work: (signal: AbortSignal) => Promise<void>,
-  ): Promise<void>
+  using(resources: readonly string[], duration: number, work: (signal: AbortSignal) => Promise<void>): Promise<void>
   on(event: 'error', listener: (error: Error) => void): void
 }
 
@@ -24,15 +19,12 @@ const settingsOf = (pollMs: number): object => ({
   ...{ retryCount: -1, retryDelay: pollMs, retryJitter: Math.ceil(pollMs / 2) },
 })
 
-/** Its own defaults: with retries without end, an extension that fails would never be given up. */
-const KEPT = { retryCount: 10, retryDelay: 200, retryJitter: 100 }
-
 /** Keeps a lock by `using` until it is told to let go. */
 const kept = (redlock: Redlock, key: string, lease: number, lost: () => void): Promise<Held> =>
   new Promise((resolve, reject) => {
     let leave = (): void => undefined
     const work = new Promise<void>((done) => (leave = done))
-    const over = redlock.using([key], lease, KEPT, (signal) => {
+    const over = redlock.using([key], lease, (signal) => {
       signal.addEventListener('abort', lost)
       resolve({
         release() {
@@ -51,12 +43,14 @@ export const openRedlock = async (Class: RedlockClass, url: string, lease: numbe
   // Connected, as ours is when it is open.
   await client.ping()
   const redlock = new Class([client], settingsOf(pollMs))
+  // With all its defaults: where attempts have no limit, an extension that fails is never given up.
+  const keeping = new Class([client], {})
   let troubles = 0
   // Without a listener it would throw; that a lock is taken is told here, too.
-  redlock.on('error', () => undefined)
+  for (const one of [redlock, keeping]) one.on('error', () => undefined)
   return {
     lock: (_kind: unknown, key: string) => ({ acquire: () => redlock.acquire([key], lease) }),
-    kept: (key: string) => ({ acquire: () => kept(redlock, key, lease, () => troubles++) }),
+    kept: (key: string) => ({ acquire: () => kept(keeping, key, lease, () => troubles++) }),
     troubles: () => troubles,
     intact: () => true,
     close: () => client.disconnect(),

@@ -33,6 +33,8 @@ export const clientBeside = (clock: Clock, watchdog: Watchdog): TenureClient => 
   lockEvents: { lost: ignore, doubted: ignore, renewed: ignore },
   releases: new ReleaseCallerLimit(clock, 0),
   retry: { insist: never },
+  unanswered: { add: never },
+  writes: false,
   untilClosed: never,
 })
 

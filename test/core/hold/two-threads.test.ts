@@ -24,6 +24,8 @@ const shared = () => {
       renewed: () => void heard.push('renewed'),
     },
     retry: { insist: never },
+    unanswered: { add: never },
+    writes: false,
     untilClosed: never,
   }
   const host: TenureHost = {
