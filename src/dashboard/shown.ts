@@ -13,6 +13,8 @@ const MOST_KEYS = 20
 const JITTER = 400
 /** ms. If the lease ends later than it did, by more than this, it was renewed. */
 const RENEWAL = 1000
+/** If more is left than so many of the leases that were seen, somebody extended it: no renewal is due in a third of that. */
+const EXTENSION = 1.5
 /** ms. What has ended since a reading that is older than this ended when it was last seen, as far as anybody knows. */
 const PAUSE = 5000
 
@@ -73,8 +75,10 @@ const leaseOf = ({ remaining }: ListedLock, now: number, before: ShownLock | und
   if (remaining === Infinity) return { until: null }
   const was = before?.until ?? undefined
   const until = Math.round(now + remaining)
-  const lease = Math.max(before?.lease ?? 0, remaining)
-  const renewed = before?.renewed === true || (was !== undefined && until - was > RENEWAL)
+  const longer = was !== undefined && until - was > RENEWAL
+  const extended = longer && remaining > EXTENSION * (before?.lease ?? 0)
+  const lease = longer ? remaining : Math.max(before?.lease ?? 0, remaining)
+  const renewed = !extended && (longer || before?.renewed === true)
   const same = was !== undefined && Math.abs(until - was) < JITTER
   return {
     until: same ? was : until,

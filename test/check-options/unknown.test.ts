@@ -227,7 +227,8 @@ void test('every other entry point whose functions take options is among those c
     functions.filter((name) => !Object.hasOwn(CALLS, name)),
     [
       ...['holdfast/express, networkOf', 'holdfast/fastify, networkOf', 'holdfast/hono, networkOf'],
-      ...['holdfast/dashboard, toNode', 'holdfast/idempotency, idempotencyRun', 'holdfast/migrate, check'],
+      ...['holdfast/dashboard, onAsked', 'holdfast/dashboard, toNode'],
+      ...['holdfast/idempotency, idempotencyRun', 'holdfast/migrate, check'],
       ...['InjectHoldfast', 'currentHold', 'currentRun', 'getHoldfastToken'].map((name) => `holdfast/nest, ${name}`),
     ],
   )

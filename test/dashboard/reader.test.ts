@@ -50,6 +50,20 @@ void describe('what the dashboard makes of two readings', () => {
     assert.equal(after([0, 30_000], [11_000, 30_000], [28_000, 13_000], [29_000, 30_000]).lock.late, undefined)
   })
 
+  void test('a lease that somebody extended is not late, neither at its half nor when renewals show again', () => {
+    const renewed = [
+      [0, 30_000],
+      [10_000, 20_000],
+      [11_000, 30_000],
+    ] as const
+    const extended = [...renewed, [12_000, 900_000]] as const
+    assert.deepEqual([after(...extended).lock.renewed, after(...extended).lock.late], [undefined, undefined])
+    const half = [...extended, [600_000, 312_000], [891_000, 21_000]] as const
+    assert.equal(after(...half).lock.late, undefined)
+    assert.equal(after(...half, [892_000, 30_000]).lock.late, undefined)
+    assert.equal(after(...half, [892_000, 30_000], [908_000, 14_000]).lock.late, true)
+  })
+
   void test('what has ended while nobody looked ended when it was last seen', () => {
     const last = after([0, 30_000], [10_000, 20_000])
     const untilOf = (lock: ShownLock | undefined) => lock?.past.map(({ until }) => until)
