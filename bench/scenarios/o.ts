@@ -1,9 +1,9 @@
 import type { Scenario } from '../measure/bench.js'
-import { columnsFor, compared, timesAsFast } from '../measure/columns.js'
+import { columnsFor, compared } from '../measure/columns.js'
 import { findRow, target } from '../base/result.js'
 import { runRounds } from '../measure/rounds.js'
 import { holdfast } from '../participants/holdfast.js'
-import { byHand, otelMetrics, watched } from '../participants/watched.js'
+import { otelMetrics, watched } from '../participants/watched.js'
 
 export const o: Scenario = {
   id: 'o',
@@ -34,11 +34,6 @@ export const o: Scenario = {
           'with OpenTelemetry metrics ≥ 0.90 × without',
           findRow(rows, otelMetrics.name)?.cells['ratio'],
           (value) => value >= 0.9,
-        ),
-        target(
-          'with OpenTelemetry metrics ≥ 0.95 × two records by hand',
-          timesAsFast(measured, otelMetrics.name, byHand.name),
-          (value) => value >= 0.95,
         ),
       ],
     }

@@ -324,7 +324,7 @@ void describe('holdfast/otel', () => {
         return { add: take, record: take }
       }
       const removed = { removeBatchObservableCallback: () => undefined }
-      return new Proxy(removed, { get: (_, name) => Reflect.get(removed, name) ?? take }) as never
+      return new Proxy(removed, { get: (_, name) => (Reflect.get(removed, name) as unknown) ?? take }) as never
     }
     const provider = (step: number): Meters => ({ getMeter: () => meterThatFailsAt(step) })
     instrument({ meterProvider: provider(0), traces: false, kinds: ['lock'] })()
