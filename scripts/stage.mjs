@@ -34,7 +34,7 @@ const REPOSITORY_ONLY = [
 const IMPORTED = /(?<=(?:from|import)\s*\(?\s*['"])\.{1,2}\/[^'"]+\.js(?=['"])/g
 
 /** The declarations that an import of one of these can lead to. @param {string[]} entries @returns {Map<string, string>} */
-const declarationsOf = (entries) => {
+export const declarationsOf = (entries) => {
   const found = new Map()
   const rest = entries.map((entry) => entry.replace(/\.js$/, '.d.ts'))
   for (const path of rest) {
