@@ -42,7 +42,7 @@ export interface Demand {
 /** ms between two polls of a waiter: 0.9 to 1 s. */
 const POLL = 950
 const POLL_DEVIATES = 29
-/** ms. Subscriptions outlive their last waiter by so much. */
+/** ms. A subscription outlives its last waiter by this long. */
 const LINGER = 2000
 /** ms. What lasts longer is published. */
 const LONG = 1000
