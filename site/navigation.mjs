@@ -59,6 +59,7 @@ const DEPLOY = [
 ]
 const OPERATE = [
   page('When a lock is stuck', '/operations'),
+  page('How much one server carries', '/scale'),
   page('The dashboard', '/dashboard'),
   page('The command line', '/command-line'),
   page('Events, traces, metrics', '/telemetry'),

@@ -1,5 +1,5 @@
 /** A process in which very many processes exist only by a virtual clock: `virtual.js`. Answers a load with its figures. */
-import { type VirtualLoad, virtualCrowd } from '../measure/virtual-crowd.js'
+import { type VirtualLoad, virtualCrowd } from './virtual-crowd.js'
 
 process.on('message', (message: VirtualLoad | 'end') => {
   if (message === 'end') process.exit()

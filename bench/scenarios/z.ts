@@ -5,7 +5,7 @@ import type { Load } from '../base/load.js'
 import { type Row, type Target, format, inEveryRow, medians } from '../base/result.js'
 import type { Bench, Scenario } from '../measure/bench.js'
 import { runRounds } from '../measure/rounds.js'
-import type { VirtualFigures, VirtualLoad } from '../measure/virtual-crowd.js'
+import type { VirtualFigures, VirtualLoad } from '../processes/virtual-crowd.js'
 import { Child } from '../processes/child.js'
 
 const LEASE = 30_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { demandOf, requestsOf } from '#src/cli/bench/plan/demand.js'
-import { type VirtualLoad, virtualCrowd } from '../../../bench/measure/virtual-crowd.js'
+import { type VirtualLoad, virtualCrowd } from '../../../bench/processes/virtual-crowd.js'
 
 const TRIP = 0.5
 

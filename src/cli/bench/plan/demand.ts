@@ -42,7 +42,7 @@ export interface Demand {
 /** ms between two polls of a waiter: 0.9 to 1 s. */
 const POLL = 950
 const POLL_DEVIATES = 29
-/** ms. Subscriptions outlive their last waiter by so much. */
+/** ms. A subscription outlives its last waiter by this long. */
 const LINGER = 2000
 /** ms. What lasts longer is published. */
 const LONG = 1000
@@ -77,7 +77,8 @@ const waitAtRandom = (load: Load, busy: number): number => {
 /** How many polls a wait has: the pauses between them are not all alike. */
 const pollsOf = (wait: number, trip: number): number => {
   const pause = POLL + trip
-  const most = Math.min(10_000, Math.ceil(wait / (pause - 4 * POLL_DEVIATES)))
+  if (wait > 1000 * pause) return wait / pause - 0.5
+  const most = Math.ceil(wait / (pause - 4 * POLL_DEVIATES))
   return sum(
     Array.from({ length: most }, (_, i) => {
       const off = (wait - (i + 1) * pause) / (POLL_DEVIATES * Math.sqrt(i + 1))
@@ -88,8 +89,8 @@ const pollsOf = (wait: number, trip: number): number => {
 }
 
 /** An acquisition alone is two scripts. One that waits joins the line, is confirmed and released; it tries and subscribes first if it has not waited lately. */
-const perVisit = ({ clients }: Load, visits: number, contended: number): number => {
-  const isFirst = visits * contended === 0 || (1000 * clients) / (visits * contended) > LINGER
+const perVisit = ({ clients }: Load, visits: number, contended: number, wait: number): number => {
+  const isFirst = visits * contended === 0 || (1000 * clients) / (visits * contended) - wait > LINGER
   return 2 + contended * (isFirst ? 4 : 1)
 }
 
@@ -126,7 +127,7 @@ export const demandOf = (load: Load): Demand => {
     waiting: shared ? (visits * (wait - load.trip)) / 1000 : 0,
     holds: (visits * load.hold) / 1000,
     requests: {
-      visits: visits * perVisit(load, visits, contended),
+      visits: visits * perVisit(load, visits, contended, wait),
       polls: shared ? visits * pollsOf(wait, load.trip) : 0,
       renewals: renewalsOf(load, visits),
       heartbeats: heartbeatsOf(load),
