@@ -12,7 +12,7 @@ import { isMain } from './is-main.mjs'
 const root = join(import.meta.dirname, '..')
 export const STAGED = join(root, 'node_modules/.cache/holdfast/package')
 /** Started by its name, as a process of its own. */
-const PROGRAMS = ['dist/cli/demo/doomed.js', 'dist/cli/run/guardian.js']
+const PROGRAMS = ['dist/cli/demo/doomed.js', 'dist/cli/run/guardian.js', 'dist/thread/renewal-thread.js']
 
 /** Entries that import a framework: in CommonJS, each is a file of its own, since what all share must load without one. */
 const WITH_FRAMEWORK = ['./dist/nest/index.js']
@@ -156,6 +156,9 @@ const bundleModules = async (folder, entries, programs) => {
     },
     outfile: all,
     format: 'cjs',
+    // The renewal thread is a file of its own, found from here.
+    define: { 'import.meta.url': 'moduleUrl' },
+    banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href" },
     // Jest refuses `import()` in CommonJS: `require` in its place.
     supported: { 'dynamic-import': false },
   })

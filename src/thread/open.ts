@@ -50,8 +50,12 @@ const fileOf = (given: URL | undefined): URL => {
   const base = import.meta.url as string | undefined
   if (given === undefined && base === undefined)
     throw new ConfigError(`watchdog.thread: its file cannot be found. ${MISSING}`)
-  const file = given ?? new URL('./renewal-thread.js', base)
-  if (file.protocol !== 'file:' || existsSync(fileURLToPath(file))) return file
+  // Beside the bundle of a program; or where this package has it, whichever file this module is part of.
+  const places = given === undefined ? ['./renewal-thread.js', '../thread/renewal-thread.js'] : [given]
+  const files = places.map((place) => new URL(place, base))
+  const found = files.find((one) => one.protocol !== 'file:' || existsSync(fileURLToPath(one)))
+  if (found !== undefined) return found
+  const [file = new URL('./', base)] = files
   throw new ConfigError(`watchdog.thread: there is no file ${quoted(fileURLToPath(file))}. ${MISSING}`)
 }
 
