@@ -76,11 +76,12 @@ await limiter.trySetRate({ permits: 3, interval: 1000, scope: 'client' })
 const { allowed, remaining, retryAfter }: { allowed: boolean; remaining: number; retryAfter: number } =
   await limiter.tryAcquire({ permits: 2, wait: 5 })
 type Next = (error?: unknown) => void
-export const hook: (request: { ip: string; headers: { host?: string } }, response: never, next: Next) => void = rateLimit({
-  client,
-  permits: 1,
-  interval: 1,
-})
+export const hook: (request: { ip: string; headers: { host?: string } }, response: never, next: Next) => void =
+  rateLimit({
+    client,
+    permits: 1,
+    interval: 1,
+  })
 const middleware = rateLimitForHono({ client, permits: 1, interval: 1, key: () => 'all' })
 
 const ticket: string = await (await lock.acquire()).detach()
