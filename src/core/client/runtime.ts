@@ -12,6 +12,7 @@ import { SubscriberCounts } from '../server/subscriber-counts.js'
 import { LockEvents } from './lock-events.js'
 import { NestedWaits } from './nested-waits.js'
 import { Emitter } from '../../base/emitter.js'
+import { EndsBeingStored } from '../hold/ends-being-stored.js'
 import { ReleaseCallerLimit } from '../hold/release-caller-limit.js'
 import { Replicas, type ReplicasOptions } from '../server/replicas.js'
 import { CounterSteps } from '../server/counter-steps.js'
@@ -83,6 +84,7 @@ export class Runtime {
   /** How long a caller waits for a release at most; the release itself goes on in the background. */
   readonly releases: ReleaseCallerLimit
   readonly unanswered = new UnansweredReleases((error) => this.fail(error))
+  readonly ends = new EndsBeingStored()
   /** Whether releases are published with SPUBLISH. */
   sharded = false
   /** Which settings of the server are unsafe. */

@@ -175,6 +175,8 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     const contention = this.waiters
     const asking = this.#asking
     this.turnAway()
+    const storing = this.runtime.ends.of(this.tenure?.wire)
+    if (release && storing !== undefined) await storing
     const { tenure } = this
     if (tenure !== undefined) {
       tenure.abandon(new ClosedError(this.name))

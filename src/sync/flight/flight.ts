@@ -25,6 +25,7 @@ import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
 import type { NewestTokens } from '../slots/newest-tokens.js'
 import type { Topics } from '../topic/topics.js'
 import { Computation } from './computation.js'
+import type { Ended } from './end-message.js'
 import { Follower } from './follower.js'
 import { LocalFlight } from './local-flight.js'
 import { type Outcome, readableOutcome } from './flight-outcome.js'
@@ -236,13 +237,14 @@ export class SharedFlight implements Flight {
       ...{ key, runtime, lock, record, codec, work, lease, kept },
       refreshes: from.refreshes,
     })
+    const ownOf = (ended: Ended): Outcome | undefined => computation.ownOf(ended)
     const over = (): void => {
       if (flights.get(record.record) === flight) flights.delete(record.record)
     }
     const flight: LocalFlight = new LocalFlight(
       { title, runtime, over, ...from },
       computation,
-      (signal) => new Follower({ title, runtime, topics, record, codec, signal }),
+      (signal) => new Follower({ title, runtime, topics, record, codec, ownOf, signal }),
     )
     flights.set(record.record, flight)
     return flight

@@ -22,7 +22,9 @@ subscribe('worker_threads', (message) => {
   worker = (message as { worker: Worker }).worker
 })
 const logger = {
-  debug: (text: string) => void (text.endsWith('connected') && tell('thread connected')),
+  debug: (text: string): void => {
+    if (text.endsWith('connected')) tell('thread connected')
+  },
   ...{ info() {}, warn() {}, error() {} },
 }
 const client = await connect({ ...(JSON.parse(options) as ClientOptions), logger })

@@ -24,7 +24,8 @@ export class ElectionTally extends Tally {
   protected override readonly ordered = false
   readonly #terms = new Believers<Believer>()
   readonly #newest = new Map<string, bigint>()
-  #isWiped = false
+  /** Terms may begin anew each time the server loses its data, or somebody deletes them. */
+  #losses = 0
 
   protected async perform(worker: string, process: SimProcess, step: Step): Promise<void> {
     const election = (process.client as Client).election<string>(step.name)
@@ -84,10 +85,12 @@ export class ElectionTally extends Tally {
     const end = new AbortController()
     process.machine.setTimer(() => end.abort(new WorkFailed('it has seen enough')), step.work + LOOKS_ON)
     let last: Leader<string> | undefined
+    const losses = this.#losses
+    let back = 0
     try {
       for await (const leader of election.observe({ signal: end.signal })) {
         this.#seen(process, step, leader)
-        if (leader !== undefined && last !== undefined && leader.term < last.term && !this.#isWiped)
+        if (leader !== undefined && last !== undefined && leader.term < last.term && ++back > this.#losses - losses)
           this.verdict.violation('observer', `${step.id} sees term ${leader.term} after ${last.term}`)
         last = leader ?? last
       }
@@ -98,13 +101,15 @@ export class ElectionTally extends Tally {
 
   /** A leader is shown once it has begun, or just before. */
   #seen({ name: who }: SimProcess, { id, name }: Step, leader: Leader<string> | undefined): void {
-    if (leader === undefined || this.#isWiped) return
+    if (leader === undefined) return
     this.scene.note(who, `${id} sees term ${leader.term}`)
     const known = this.scene.processes.find(({ client }) => client?.id === leader.client)
     if (known === undefined || leader.value?.startsWith(`${known.name}.`) !== true)
       this.verdict.violation('leader', `${id} sees ${leader.client} lead '${name}' with ${String(leader.value)}`)
-    const other = this.#terms.of(name).find(({ token }) => token === leader.term)
-    if (other !== undefined && other.process !== known)
+    // A server that lost its data may give a term again.
+    const same = this.#terms.of(name).filter(({ token }) => token === leader.term)
+    const other = same.find(({ excused }) => !excused)
+    if (other !== undefined && same.every(({ process }) => process !== known))
       this.verdict.violation('leader', `${id} sees ${String(known?.name)} in term ${leader.term}, which is ${other.id}`)
   }
 
@@ -119,12 +124,13 @@ export class ElectionTally extends Tally {
   }
 
   override taken(name: string): void {
+    this.#losses++
     this.#terms.excuse((of) => of === name)
   }
 
   override wiped(): void {
     super.wiped()
-    this.#isWiped = true
+    this.#losses++
     this.#newest.clear()
     this.#terms.excuse(() => true)
   }
@@ -146,8 +152,8 @@ export class ElectionTally extends Tally {
       this.verdict.violation('once', `${one.id} and ${other.id} lead side by side`)
     if (one === undefined) return
     const [holder] = this.#holders(name)
-    if (holder?.startsWith(`${one.process.client?.id}`) === false)
-      this.verdict.violation('belief', `${one.id} believes that it leads, while the lock is ${holder}'s`)
+    if (holder?.startsWith(`${one.process.client?.id}`) !== true)
+      this.verdict.violation('belief', `${one.id} believes that it leads, while the lock is ${holder ?? 'nobody'}'s`)
   }
 
   protected checkSettled({ client, name: who }: SimProcess, name: string): void {
