@@ -6,7 +6,7 @@ const ROOMS = [
   ['api', '^src/api/'],
   ['errors', String.raw`^src/(errors|did-you-mean|plain-text|thrown)\.ts$`],
   ['base', '^src/base/'],
-  ['options', String.raw`^src/(check-options|keys|script-constants)\.ts$`],
+  ['options', String.raw`^src/(check-arguments|keys|script-constants)\.ts$`],
   ['codecs', '^src/codecs/'],
   ['lua', '^src/lua/'],
   ['engine', '^src/engine/'],

@@ -1,5 +1,5 @@
 import type { Client } from './api/client.js'
-import { checkMethods, checkOptions, checkWait } from './check-options.js'
+import { checkMethods, checkOptions, checkWait } from './check-arguments.js'
 import type { ClientOptions } from './config/client-options.js'
 import { connect } from './connect.js'
 

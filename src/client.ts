@@ -42,7 +42,7 @@ import {
   checkName,
   checkNoMore,
   checkOptions,
-} from './check-options.js'
+} from './check-arguments.js'
 import { adoptHold } from './sync/adopt-by-ticket.js'
 import { DeadlockWatch } from './sync/deadlock/deadlock-watch.js'
 import { withProbe } from './probe.js'

@@ -6,7 +6,7 @@ import type { Runtime } from './core/client/runtime.js'
 import type { Gates } from './core/gate/gates.js'
 import type { Turnstiles } from './core/shared/turnstiles.js'
 import { ClosedError } from './errors.js'
-import { checkClose } from './check-options.js'
+import { checkClose } from './check-arguments.js'
 import type { Topics } from './sync/topic/topics.js'
 import { POLL } from './script-constants.js'
 

@@ -1,6 +1,6 @@
 import type { Client } from './api/client.js'
 import type { Lock } from './api/lock.js'
-import { show } from './check-options.js'
+import { show } from './check-arguments.js'
 
 /** A kind of lock that a name is enough for. `read` and `write` are the sides of `client.readWriteLock`. */
 export type NamedLockKind =

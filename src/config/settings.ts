@@ -15,7 +15,7 @@ import {
   checkTimeout,
   show,
   readOnce,
-} from '../check-options.js'
+} from '../check-arguments.js'
 import type { Deadlocks } from '../api/deadlock.js'
 import type { RedissonVersion } from '../api/client.js'
 import type { ReleaseMode } from '../api/hold.js'

@@ -1,4 +1,4 @@
-import { checkFlag, checkKnown, checkLease, checkTimeout, readOnce, show } from '../check-options.js'
+import { checkFlag, checkKnown, checkLease, checkTimeout, readOnce, show } from '../check-arguments.js'
 import { type Clock, systemClock } from '../base/clock.js'
 import { ConfigError } from '../errors.js'
 import type { Borrowed } from './borrowed-client.js'

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.js'
 import type { Subscription, Topic } from '../api/topic.js'
-import { checkFunction, checkMethods } from '../check-options.js'
+import { checkFunction, checkMethods } from '../check-arguments.js'
 
 /** Somebody asks you to release a lock. Anybody who may publish on your channel can ask, for any name: check that you hold it. */
 export interface AskedToRelease {

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
-import { checkFunction, checkMethods, checkOptions, show } from '../check-options.js'
+import { checkFunction, checkMethods, checkOptions, show } from '../check-arguments.js'
 import { plainJson } from '../plain-text.js'
 import { tell, textOf } from '../thrown.js'
 import { act, type ACTS, type DashboardAction } from './act.js'

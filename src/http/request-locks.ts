@@ -2,7 +2,7 @@ import { finished, type Writable } from 'node:stream'
 import type { Client } from '../api/client.js'
 import type { Hold, Owner } from '../api/hold.js'
 import type { AcquireOptions } from '../api/lock.js'
-import { checkOptions, checkSignal } from '../check-options.js'
+import { checkOptions, checkSignal } from '../check-arguments.js'
 import { type NamedLockKind, checkLockKind, lockOfKind } from '../lock-of-kind.js'
 
 /** Options of `request.lock`. */

@@ -1,5 +1,5 @@
 import type { ReleaseMode } from '../api/hold.js'
-import { checkFunction, checkOptions } from '../check-options.js'
+import { checkFunction, checkOptions } from '../check-arguments.js'
 import { type NamedLockKind, checkLockKind, lockOfKind } from '../lock-of-kind.js'
 import { withHold } from './current.js'
 import { type AsyncMethodDecorator, wrapMethod } from './wrap-method.js'

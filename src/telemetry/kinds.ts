@@ -1,4 +1,4 @@
-import { show } from '../check-options.js'
+import { show } from '../check-arguments.js'
 
 /** The kinds that the user names, such as `lock` or `readWriteLock.read`. */
 export const checkKinds = (kinds: readonly string[]): readonly string[] => {

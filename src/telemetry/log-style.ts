@@ -1,5 +1,5 @@
 import { Console } from 'node:console'
-import { show } from '../check-options.js'
+import { show } from '../check-arguments.js'
 import { partOf, tell } from '../thrown.js'
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
-import { checkFlag, checkMethods, checkOptions, show } from '../check-options.js'
+import { checkFlag, checkMethods, checkOptions, show } from '../check-arguments.js'
 import { logCalls } from './call-log.js'
 import { ClientLog } from './client-log.js'
 import { type Stop, stopOf } from './events.js'

@@ -1,5 +1,5 @@
 import { type MeterProvider, type TracerProvider, metrics as globalMetrics, trace } from '@opentelemetry/api'
-import { checkFlag, checkMethods, checkOptions } from '../check-options.js'
+import { checkFlag, checkMethods, checkOptions } from '../check-arguments.js'
 import { type Stop, orStop, stopOf } from './events.js'
 import { checkKinds } from './kinds.js'
 import { startMetrics } from './otel-metrics.js'

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry, register as globalRegister } from 'prom-client'
-import { checkMethods, checkOptions } from '../check-options.js'
+import { checkMethods, checkOptions } from '../check-arguments.js'
 import { type Stop, orStop, stopOf } from './events.js'
 import { checkKinds } from './kinds.js'
 import { type Instruments, Measurements } from './measure.js'

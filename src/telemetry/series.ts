@@ -1,5 +1,5 @@
 import { systemClock } from '../base/clock.js'
-import { checkAmount } from '../check-options.js'
+import { checkAmount } from '../check-arguments.js'
 import { plainText } from '../plain-text.js'
 import { textOf } from '../thrown.js'
 

@@ -6,7 +6,7 @@ import type { ScriptRunner } from '../protocol/script-runner.js'
 import { isMoving } from '../server/error-kinds.js'
 import { DueHeap } from './due-heap.js'
 import type { RenewalThread } from './renewal-thread.js'
-import { early, overdueAt, upkeepAt } from './renewal-times.js'
+import { early, overdueAt, upkeepAt } from './when-to-renew.js'
 import type { Tenure } from './tenure.js'
 
 /** How many holds one script call renews, each as much work as a plain lock. */

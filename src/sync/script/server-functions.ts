@@ -7,7 +7,7 @@ import type {
   RestoreOptions,
 } from '../../api/functions.js'
 import type { Returns, ScriptInput, ScriptOptions } from '../../api/script.js'
-import { OPTIONS, checkFlag, checkName, checkOptions, checkWords, show } from '../../check-options.js'
+import { OPTIONS, checkFlag, checkName, checkOptions, checkWords, show } from '../../check-arguments.js'
 import { allOf } from '../../core/server/all-nodes.js'
 import { anything, just, text } from '../../lua/reply-shape.js'
 import { askNodes, endRunning, onMasters } from './all-nodes.js'

@@ -1,5 +1,5 @@
 import { type Shape, anything, integer, just, text, tuple } from '../../lua/reply-shape.js'
-import { OPTIONS, checkName, checkOptions, checkWords } from '../../check-options.js'
+import { OPTIONS, checkName, checkOptions, checkWords } from '../../check-arguments.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../api/script.js'
 import { endRunning, onMasters } from './all-nodes.js'
 import { mannerOf, type Scripting } from './user-script.js'
