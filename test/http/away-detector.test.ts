@@ -55,7 +55,7 @@ void test('1,000 requests a second while the server stands still → each is ans
     return refusal === undefined
   }
   try {
-    assert.equal(await ask(), true)
+    await until(ask, 10_000)
     const before = await scriptsOf(server)
     process.kill(server.pid, 'SIGSTOP')
     const begun = performance.now()
