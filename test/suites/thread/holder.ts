@@ -12,7 +12,9 @@ export const LEASE = 3000
 export const THREE_LEASES = 3 * LEASE
 
 interface Wanted {
-  readonly options: Omit<ClientOptions, 'watchdog'> & { readonly watchdog: { readonly thread: boolean; readonly maxBlocked?: number } }
+  readonly options: Omit<ClientOptions, 'watchdog'> & {
+    readonly watchdog: { readonly thread: boolean; readonly maxBlocked?: number }
+  }
   readonly kinds?: readonly KindName[]
   readonly program?: string
   after(work: () => unknown): void
