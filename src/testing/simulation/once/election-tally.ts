@@ -3,6 +3,8 @@ import type { Election, Leader, Term } from '../../../api/election.js'
 import type { MemoryServer } from '../../../engine/memory/server.js'
 import { leaderKey } from '../../../keys.js'
 import { checkError } from '../any-call.js'
+import type { Flight } from '../command-fates.js'
+import type { Party } from '../party.js'
 import { type SimProcess, work, WorkFailed } from '../sim-process.js'
 import { type Asked, Tally } from '../tally.js'
 import type { Step } from '../worker-program.js'
@@ -26,6 +28,9 @@ export class ElectionTally extends Tally {
   readonly #newest = new Map<string, bigint>()
   /** Terms may begin anew each time the server loses its data, or somebody deletes them. */
   #losses = 0
+  readonly #lostAt = new Map<string, number>()
+  /** When the server last wrote down that this process leads. */
+  readonly #writtenAt = new Map<string, number>()
 
   protected async perform(worker: string, process: SimProcess, step: Step): Promise<void> {
     const election = (process.client as Client).election<string>(step.name)
@@ -60,7 +65,7 @@ export class ElectionTally extends Tally {
     this.served(call)
     const one: Believer = {
       ...{ id: `${call.id} in term ${term}`, of: name, process, token: term, signal },
-      ...{ running: true, excused: false },
+      ...{ running: true, excused: this.#isLost(process, name) },
     }
     this.#begins(one)
     process.visits.add(call)
@@ -119,18 +124,27 @@ export class ElectionTally extends Tally {
     // What counts is who holds the lock after it.
   }
 
-  executed(): void {
-    // What counts is who holds the lock after it.
+  executed(process: Party, { op, keys }: Flight): void {
+    if (op !== 'election/leader') return
+    for (const name of this.scene.locks)
+      if (keys.includes(leaderKey(name))) this.#writtenAt.set(`${process.name} ${name}`, this.scene.world.now)
+  }
+
+  /** Its lock was deleted after the server made it the leader: it may not know yet. */
+  #isLost(process: SimProcess, name: string): boolean {
+    return (this.#lostAt.get(name) ?? -Infinity) >= (this.#writtenAt.get(`${process.name} ${name}`) ?? -Infinity)
   }
 
   override taken(name: string): void {
     this.#losses++
+    this.#lostAt.set(name, this.scene.world.now)
     this.#terms.excuse((of) => of === name)
   }
 
   override wiped(): void {
     super.wiped()
     this.#losses++
+    for (const name of this.scene.locks) this.#lostAt.set(name, this.scene.world.now)
     this.#newest.clear()
     this.#terms.excuse(() => true)
   }

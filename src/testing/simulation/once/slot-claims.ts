@@ -29,6 +29,8 @@ export class SlotClaims {
   readonly #newest = new Map<string, bigint>()
   /** By run. */
   readonly #tokens = new Map<string, bigint>()
+  /** By place and token: when the server last said that it is claimed. */
+  readonly #claimedAt = new Map<string, number>()
 
   constructor(verdict: Verdict) {
     this.#verdict = verdict
@@ -43,7 +45,8 @@ export class SlotClaims {
   }
 
   /** A run that asks again, because an answer was lost, has the token that it had. */
-  claimed(place: string, { by, run, token }: { by: string; run: string; token: bigint }): void {
+  claimed(place: string, { by, run, token, at }: { by: string; run: string; token: bigint; at: number }): void {
+    this.#claimedAt.set(`${place} ${token}`, at)
     this.#at(place).by.add(by)
     const name = place.slice(0, place.lastIndexOf('/'))
     const newest = this.#newest.get(name) ?? 0n
@@ -51,6 +54,11 @@ export class SlotClaims {
       this.#verdict.violation('token', `${run} is given token ${token} of '${name}' after ${newest}`)
     this.#tokens.set(run, token)
     if (token > newest) this.#newest.set(name, token)
+  }
+
+  /** Its lock was deleted between its claim and now: it may not know yet. */
+  isDeletedSince(place: string, token: bigint): boolean {
+    return (this.#claimedAt.get(`${place} ${token}`) ?? -Infinity) <= this.#at(place).deletedAt
   }
 
   wiped(): void {

@@ -74,7 +74,8 @@ export class SlotTally extends Tally {
     const { token, attempt, signal } = run
     const one: Run = {
       ...{ id: `${call.id} of ${slotOf(step)}, attempt ${attempt}`, of: placeOf(name, slotOf(step)) },
-      ...{ process, token, attempt, signal, running: true, excused: false },
+      ...{ process, token, attempt, signal, running: true },
+      excused: this.#claims.isDeletedSince(placeOf(name, slotOf(step)), token),
     }
     own.push(one)
     this.#begins(one, retry)
@@ -116,8 +117,9 @@ export class SlotTally extends Tally {
     const place = places.find(([, record]) => record === keys[0])?.[0]
     if (place === undefined) return
     const by = String((process as SimProcess).client?.id)
+    const at = this.scene.world.now
     if (op === 'slots/claim' && reply !== null)
-      this.#claims.claimed(place, { by, run: String(args[1]), token: BigInt(String((reply as Reply[])[0])) })
+      this.#claims.claimed(place, { by, run: String(args[1]), token: BigInt(String((reply as Reply[])[0])), at })
     if (op === 'slots/skip' && Number(reply) === 1) this.#claims.wasSkipped(place, by)
     if (op === 'slots/finish' && args[1] !== '') this.#claims.finished(place, args.map(String), Number(reply) === 1)
   }
