@@ -37,9 +37,9 @@ const several = async (participant: Participant, failure: Failure, rounds: numbe
 const text = ({ next, both }: Shown): string => {
   const free = `next after ${next.toFixed(2)} s`
   if (both === undefined) return free
-  if (both === Infinity) return `${free}; the first is not told within 12 s`
+  if (both === Infinity) return `${free}; the first does not know after 12 s`
   return both < 0
-    ? `${free}; the first is told ${(-both).toFixed(2)} s before`
+    ? `${free}; the first knows ${(-both).toFixed(2)} s before`
     : `${free}; both for ${both.toFixed(2)} s`
 }
 
