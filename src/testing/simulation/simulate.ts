@@ -196,7 +196,9 @@ class History implements Fates {
         )
       })
     }
-    const done = (): boolean => [...working].every(({ machine }) => machine.dead)
+    // Work may outlast the call that wanted it.
+    const works = (): boolean => this.#cast.processes.some(({ living, visits }) => living && visits.size > 0)
+    const done = (): boolean => [...working].every(({ machine }) => machine.dead) && !works()
     const longest = this.#cast.strangers.length > 0 ? LONGEST_WITH_STRANGERS : LONGEST
     await world.run(longest, () => this.#over() || done(), this.#check)
     if (!this.#over() && !done()) this.#verdict.violation('hang', this.#cast.pending())

@@ -10,7 +10,8 @@ interface Claims {
   /** The clients that ever claimed it. */
   readonly by: Set<string>
   /** The run that ended, as the server has it. */
-  end: { readonly token: string; readonly state: string } | undefined
+  end: { readonly run: string; readonly state: string } | undefined
+  /** Runs, each by its client and its token: a server that lost its data gives a token again. */
   readonly refused: Set<string>
   skipped: boolean
   /** When its record was last deleted: calls that asked before that may still be told of earlier claims. */
@@ -72,13 +73,14 @@ export class SlotClaims {
   }
 
   /** `args`: those of `finish.lua`. */
-  finished(place: string, [, state = '', , , token = '']: readonly string[], isWritten: boolean): void {
+  finished(place: string, [by = '', state = '', , , token = '']: readonly string[], isWritten: boolean): void {
     const claims = this.#at(place)
     const { end } = claims
-    if (!isWritten) claims.refused.add(token)
-    else if (end !== undefined && end.token !== token)
-      this.#verdict.violation('end', `'${place}' ends with token ${token}, though it ended with ${end.token}`)
-    else claims.end = { token, state }
+    const run = runOf(by.slice(0, by.lastIndexOf(':')), token)
+    if (!isWritten) claims.refused.add(run)
+    else if (end !== undefined && end.run !== run)
+      this.#verdict.violation('end', `'${place}' ends with ${run}, though it ended with ${end.run}`)
+    else claims.end = { run, state }
   }
 
   /** Its record was deleted. */
@@ -104,20 +106,21 @@ export class SlotClaims {
   }
 
   /** What a run is told of itself, by what its work did and what the server said. `fails`: its work throws, unless it is stopped. */
-  ended({ id, of, token, attempt, signal }: Believed, result: Ended, fails: boolean): void {
+  ended({ id, of, process, token, attempt, signal }: Believed, result: Ended, fails: boolean): void {
     const tell = (what: string): void => this.#verdict.violation('outcome', `${id} is told '${result.outcome}' ${what}`)
     const { end, refused } = this.#at(of)
-    const written = end?.token === String(token) ? end.state : undefined
+    const run = runOf(String(process.client?.id), token)
+    const written = end?.run === run ? end.state : undefined
     if (result.token !== token || result.attempt !== attempt) tell(`of token ${result.token}, which is not its own`)
     if (result.outcome === 'ran') {
       if (fails || result.value !== id) tell(`with ${result.value}, which its work did not return`)
-      if (refused.has(String(token))) tell('although the server refused its end')
+      if (refused.has(run)) tell('although the server refused its end')
       if (written === 'failed') tell('although it is stored that it failed')
     } else if (result.error instanceof WorkFailed) {
       if (!fails || result.error.message !== id) tell(`with ${result.error.message}, which its work did not throw`)
       if (written === 'ran') tell('although it is stored that it ran')
     } else if (!(result.error instanceof LockLostError)) tell(`with ${String(result.error)}`)
-    else if (!refused.has(String(token)) && !signal.aborted) tell('although nobody has taken over')
+    else if (!refused.has(run) && !signal.aborted) tell('although nobody has taken over')
   }
 
   skipped({ id, since }: Asked, place: string, { reason, by }: Skipped): void {
@@ -133,3 +136,5 @@ export class SlotClaims {
       this.#verdict.violation('skipped', `${id} is skipped because '${place}' is ${reason}, which has no time`)
   }
 }
+
+const runOf = (client: string, token: bigint | string): string => `${client} with token ${token}`
