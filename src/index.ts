@@ -3,12 +3,23 @@ export type { Codec, CodecName } from './api/codec.js'
 export type { Deadlock, DeadlockedCall, Deadlocks } from './api/deadlock.js'
 export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './api/election.js'
 export type { Flight, FlightOptions, FlightResult, FlightRun, FlightRunOptions, FlightState } from './api/flight.js'
+export type {
+  FunctionLibrary,
+  Functions,
+  FunctionStats,
+  LibraryFunction,
+  ListLibrariesOptions,
+  LoadOptions,
+  RestoreOptions,
+  RunningFunction,
+} from './api/functions.js'
 export type { FencedHold, Hold, HoldEnd, HoldState, MultiHold, Owner, ReleaseMode } from './api/hold.js'
 export type { Kept } from './api/kept.js'
 export type { CountDownLatch } from './api/latch.js'
 export type {
   AcquireOptions,
   FencedLock,
+  ForceExtendOptions,
   ForceReleaseOptions,
   HolderState,
   Lock,

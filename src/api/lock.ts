@@ -29,6 +29,14 @@ export interface ForceReleaseOptions {
   owner?: string | undefined
 }
 
+/** Options of `forceExtend`. */
+export interface ForceExtendOptions {
+  /** Whose hold: the whole `owner` of a holder that `inspect` shows. */
+  owner: string
+  /** The ms that the hold has left afterwards, at least. */
+  lease: number
+}
+
 /** A lock as the server sees it. */
 export interface LockState {
   /**
@@ -106,6 +114,11 @@ export interface Lock<H extends Hold = Hold> {
    * its next renewal at the latest.
    */
   forceRelease(options?: ForceReleaseOptions): Promise<boolean>
+  /**
+   * Sets the time left of what `owner` holds to `lease` ms, but never shortens it. `false`: that owner did not hold the lock. It keeps others out while the holder
+   * is cut off or paused: the holder is not told, and a hold that it has counted as lost stays lost. Renewals go on as before.
+   */
+  forceExtend(options: ForceExtendOptions): Promise<boolean>
   /** The same lock with Redisson's method names, for one owner. */
   for(owner: Owner): OwnedLock
 }

@@ -8,6 +8,7 @@ import type { ReleaseMode } from '../api/hold.js'
 import type { Logger } from '../api/monitoring.js'
 import type { RetryOptions } from './retry-option.js'
 import type { Place } from './url.js'
+import type { WatchdogOptions } from './watchdog-option.js'
 
 /** Options of `connect`. */
 export interface ClientOptions {
@@ -24,8 +25,11 @@ export interface ClientOptions {
   file?: string | undefined
   /** Functions that replace the Java classes that a file may name as `nameMapper`. Each key is the name of a class. */
   nameMappers?: Readonly<Record<string, (name: string) => string>> | undefined
-  /** The lease of holds that are acquired without one, ms. It is renewed when a third of it is over, while the hold lives. Default 30 000. */
-  watchdog?: number | undefined
+  /**
+   * The lease of holds that are acquired without one, ms. It is renewed when a third of it is over, while the hold lives. Default 30 000.
+   * `{ lease, thread: true, maxBlocked }`: a thread renews it, too, so that work that blocks the event loop does not lose its lock.
+   */
+  watchdog?: number | WatchdogOptions | undefined
   /**
    * How long a waiter of a fair lock may be silent, ms; Redisson's fairLockWaitTimeout. Set it to at least the largest value of all clients on these keys.
    * Default 300 000, as in Redisson; 5000 with `redisson: '3.8'`. At most 2 147 483 647 (24.8 days), like the other timeouts.

@@ -6,12 +6,13 @@ import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { Driver } from '../../engine/driver.js'
 import { Link } from '../../engine/link.js'
 import { slotOf, wireOwner } from '../../keys.js'
-import { checkWire, show } from '../../check-options.js'
+import { checkWire, show } from '../../check-arguments.js'
 import type { ClientEvents, Logger } from '../../api/monitoring.js'
 import { SubscriberCounts } from '../server/subscriber-counts.js'
 import { LockEvents } from './lock-events.js'
 import { NestedWaits } from './nested-waits.js'
 import { Emitter } from '../../base/emitter.js'
+import { EndsBeingStored } from '../hold/ends-being-stored.js'
 import { ReleaseCallerLimit } from '../hold/release-caller-limit.js'
 import { Replicas, type ReplicasOptions } from '../server/replicas.js'
 import { CounterSteps } from '../server/counter-steps.js'
@@ -21,6 +22,7 @@ import { ServerTime } from '../server/server-time.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { LeaseTerms } from '../hold/lease-terms.js'
 import { SharedSubscriptions } from '../server/shared-subscriptions.js'
+import { RenewalThread, type ThreadEvents, type ThreadOpener } from '../hold/renewal-thread.js'
 import { Watchdog } from '../hold/watchdog.js'
 import type { Fleet } from '../protocol/script-runner.js'
 import { BackgroundWork } from '../server/background-work.js'
@@ -82,6 +84,7 @@ export class Runtime {
   /** How long a caller waits for a release at most; the release itself goes on in the background. */
   readonly releases: ReleaseCallerLimit
   readonly unanswered = new UnansweredReleases((error) => this.fail(error))
+  readonly ends = new EndsBeingStored()
   /** Whether releases are published with SPUBLISH. */
   sharded = false
   /** Which settings of the server are unsafe. */
@@ -94,7 +97,7 @@ export class Runtime {
   /** Called when the lock with this key was released by force from here. */
   forced: (key: string) => void = () => undefined
 
-  constructor(options: RuntimeOptions, driver: Driver) {
+  constructor(options: RuntimeOptions, driver: Driver, opener?: ThreadOpener) {
     this.options = options
     const { clock } = options
     this.background = new BackgroundWork(clock)
@@ -124,11 +127,18 @@ export class Runtime {
       lease: options.watchdog,
       isUp: () => driver.isUp,
       stirred: () => this.stirred(),
+      thread: opener && this.#threadOf(opener),
     })
   }
 
   /** The terms of a hold that the watchdog renews. */
   readonly watched: LeaseTerms
+
+  #threadOf(opener: ThreadOpener): RenewalThread {
+    const { clock, logger } = this.options
+    const log: ThreadEvents['told'] = (level, text) => logger[level](`the thread that renews locks: ${text}`)
+    return new RenewalThread({ clock, opener, log, fail: (error) => this.fail(error) })
+  }
 
   warn(warning: string): void {
     this.warnings.push(plainMessage(warning))

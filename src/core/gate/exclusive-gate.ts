@@ -6,7 +6,7 @@ import { Line } from '../line/line.js'
 import { isLine } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
-import type { Request } from '../waiting/wait-request.js'
+import type { Request } from '../waiting/wait-terms.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { GateBase } from './gate-base.js'
 import { mayPass, passesAsItIs } from './when-to-pass-on.js'
@@ -175,6 +175,8 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     const contention = this.waiters
     const asking = this.#asking
     this.turnAway()
+    const storing = this.runtime.ends.of(this.tenure?.wire)
+    if (release && storing !== undefined) await storing
     const { tenure } = this
     if (tenure !== undefined) {
       tenure.abandon(new ClosedError(this.name))

@@ -10,7 +10,7 @@ import type { LeaseTerms } from '../hold/lease-terms.js'
 import { makeTicket } from '../hold/detach-ticket.js'
 import type { Line } from '../line/line.js'
 import { type LockProtocol, NOT_HELD, type ServerState } from '../protocol/lock-protocol.js'
-import type { Request } from '../waiting/wait-request.js'
+import type { Request } from '../waiting/wait-terms.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { adopt } from './adopt.js'
 import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
@@ -241,6 +241,10 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
       if (forced) this.evict(order, owner)
       return forced
     })
+  }
+
+  forceExtend(owner: string, lease: number): Promise<boolean> {
+    return this.staying(() => this.runtime.watchdog.extend({ protocol: this.protocol, wire: owner }, lease))
   }
 
   async #releaseOf(owner: string): Promise<boolean> {

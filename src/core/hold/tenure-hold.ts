@@ -1,5 +1,5 @@
 import { ClosedError, LockLostError, NotOwnerError } from '../../errors.js'
-import { checkLease } from '../../check-options.js'
+import { checkLease } from '../../check-arguments.js'
 import type { Hold, HoldEnd, HoldState, ReleaseMode } from '../../api/hold.js'
 import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'

@@ -40,7 +40,7 @@ export class UnansweredReleases {
     if (granted !== undefined) return granted
     const answered = (): boolean => this.#newest.get(key) !== before
     // Both answers may have come together, and a release takes more steps from there to here.
-    for (let step = 0; step < STEPS && !answered(); step++) await undefined
+    for (let step = 0; step < STEPS && !answered(); step++) await Promise.resolve()
     if (answered()) return undefined
     await before.catch(() => undefined)
     return ask()

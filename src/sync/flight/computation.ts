@@ -50,24 +50,34 @@ export interface Stages {
   readonly lost: () => void
 }
 
+/** What became of an outcome. */
+interface Stored {
+  /** The server has it, and has told those who wait. */
+  readonly told: boolean
+  /** The caller can have it: the server has not refused it, and the lock was certain all the time. */
+  readonly counts: boolean
+}
+
+const NOTHING: Promise<Stored> = Promise.resolve({ told: false, counts: false })
+
 /** Runs the work of one call, for all callers that want the same result. */
 export class Computation {
   readonly #options: ComputationOptions
   #lost = 0
   /** How the work ended, unless the server has refused that. */
-  #unrefused: Outcome | undefined
+  #unrefused: { readonly outcome: Outcome; readonly ended: Ended } | undefined
   /** Settles when the outcome was stored, or never will be. Until then, the lock is kept. */
-  #storing: Promise<unknown> = Promise.resolve()
-  /** The work failed, and nothing was stored. */
-  #failed = false
+  #storing = NOTHING
 
   constructor(options: ComputationOptions) {
     this.#options = options
   }
 
-  /** What the server has may be what this computation stored, although the answer was lost. */
-  ownOf(outcome: Outcome): Outcome {
-    return this.#unrefused?.token === outcome.token ? this.#unrefused : outcome
+  /** What the server has may be what this computation stored, although the answer was lost. A token alone proves nothing: a server that lost its data gives it again. */
+  ownOf({ token, state, form, data }: Ended): Outcome | undefined {
+    const ours = this.#unrefused
+    if (ours?.ended.token !== token || ours.ended.state !== state) return undefined
+    return ours.ended.form === form && ours.ended.data === data ? ours.outcome : undefined
   }
 
   /** `undefined`: another process computes, or has computed since `after`. */
@@ -75,32 +85,45 @@ export class Computation {
     const { lock, lease, runtime } = this.#options
     const hold = await lock.tryAcquire(lease === undefined ? undefined : { lease, renew: true })
     if (hold === undefined) return undefined
-    this.#storing = Promise.resolve()
-    this.#failed = false
+    this.#storing = NOTHING
+    const unlisten = onAbort(hold.signal, () => this.#closed())
     try {
       const token = await this.#claim(hold, after, stages)
       if (token === undefined) return undefined
       stages.began()
-      const unlisten = onAbort(hold.signal, stages.lost)
-      try {
-        return await this.#compute(hold, token)
-      } finally {
-        unlisten()
-      }
+      return await this.#whileHeld(hold, token, stages)
     } finally {
-      const failed = this.#failed
+      unlisten()
       // No caller waits for the release.
-      runtime.background.track(this.#storing.then(() => this.#release(hold, failed)))
+      runtime.background.track(this.#storing.then(({ told }) => this.#release(hold, told)))
     }
   }
 
-  /** If nothing was stored, no script has told those that wait: this makes them look again. */
-  async #release(hold: TenureHold, failed: boolean): Promise<void> {
-    const { runtime, record } = this.#options
+  async #whileHeld(hold: TenureHold, token: bigint, { lost }: Stages): Promise<Outcome | undefined> {
+    const unlisten = onAbort(hold.signal, lost)
+    try {
+      return await this.#compute(hold, token)
+    } finally {
+      unlisten()
+    }
+  }
+
+  async #release(hold: TenureHold, told: boolean): Promise<void> {
     await hold.release()
-    if (!failed) return
+    if (!told) await this.#wake()
+  }
+
+  /** The client closes, and frees the lock: it sends that in this very tick. The work may go on, so this does not wait for it. */
+  #closed(): void {
+    const { runtime } = this.#options
+    if (runtime.closed) runtime.background.track(Promise.resolve().then(() => this.#wake()))
+  }
+
+  /** No script has told those who wait that nobody computes any more: this makes them look. */
+  async #wake(): Promise<void> {
+    const { runtime, record, lock } = this.#options
     const command = [runtime.publishCommand, record.channel, '']
-    await runtime.link.command(command, integer, { route: record.channel, target: hold.name }).catch(() => undefined)
+    await runtime.link.command(command, integer, { route: record.channel, target: lock.name }).catch(() => undefined)
   }
 
   /** Retries while the lock is certain. */
@@ -126,14 +149,13 @@ export class Computation {
     const { runtime, refreshes } = this.#options
     const [outcome, ended] = await this.#work(hold, token)
     const failed = 'error' in outcome
-    this.#failed = failed && refreshes && !hold.signal.aborted
-    if (this.#failed) return outcome
+    if (failed && refreshes && !hold.signal.aborted) return outcome
     // Work that was stopped midway has not failed.
     if (!failed || !hold.signal.aborted) {
-      const told = await runtime.releases.within(this.#store(hold, outcome, ended), undefined)
+      const stored = await runtime.releases.within(this.#store(hold, outcome, ended), undefined)
       // If it is not stored yet, or never can be, other processes wait, or compute for themselves. This process knows the outcome, and it had the lock all
       // the time.
-      if (told ?? !hold.signal.aborted) return outcome
+      if (stored?.counts ?? !hold.signal.aborted) return outcome
     }
     // Another process computes the same key, or the key was forgotten: that outcome is newer.
     this.#lost++
@@ -141,20 +163,23 @@ export class Computation {
     return undefined
   }
 
-  /** `undefined`: the server never answered. */
-  #store(hold: TenureHold, outcome: Outcome, ended: Ended): Promise<boolean | undefined> {
+  #store(hold: TenureHold, outcome: Outcome, ended: Ended): Promise<Stored> {
     const { runtime, record, kept } = this.#options
-    const store = async (): Promise<boolean | undefined> => {
+    const ours = { outcome, ended }
+    const store = async (): Promise<Stored> => {
       const until = runtime.options.clock.monotonic() + PATIENCE
       const told = await persist(runtime, () => record.finish(hold.tenure.wire, ended, kept), until)
-      if ('answer' in told && !told.answer && this.#unrefused === outcome) this.#unrefused = undefined
-      if ('error' in told) runtime.fail(told.error)
-      return 'answer' in told ? told.answer : undefined
+      if ('error' in told) {
+        runtime.fail(told.error)
+        return { told: false, counts: !hold.signal.aborted }
+      }
+      if (!told.answer && this.#unrefused === ours) this.#unrefused = undefined
+      return { told: told.answer, counts: told.answer }
     }
-    this.#unrefused = outcome
-    const storing = store()
-    this.#storing = storing
-    return storing
+    this.#unrefused = ours
+    this.#storing = store()
+    runtime.ends.add(hold.tenure.wire, this.#storing)
+    return this.#storing
   }
 
   async #work(hold: TenureHold, token: bigint): Promise<[Outcome, Ended]> {

@@ -12,12 +12,12 @@ import {
   checkWait,
   show,
   usingArgs,
-} from '../../check-options.js'
+} from '../../check-arguments.js'
 import { codecOf } from '../../codecs/codec-by-name.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
 import { LATE } from '../../core/waiting/limited-step.js'
-import type { Patience } from '../../core/waiting/wait-request.js'
+import type { Patience } from '../../core/waiting/wait-terms.js'
 import { repeatWhileTrouble } from '../../core/waiting/repeat-while-trouble.js'
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
 import { clientOf } from '../../keys.js'
@@ -25,6 +25,7 @@ import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
 import type { NewestTokens } from '../slots/newest-tokens.js'
 import type { Topics } from '../topic/topics.js'
 import { Computation } from './computation.js'
+import type { Ended } from './end-message.js'
 import { Follower } from './follower.js'
 import { LocalFlight } from './local-flight.js'
 import { type Outcome, readableOutcome } from './flight-outcome.js'
@@ -236,13 +237,14 @@ export class SharedFlight implements Flight {
       ...{ key, runtime, lock, record, codec, work, lease, kept },
       refreshes: from.refreshes,
     })
+    const ownOf = (ended: Ended): Outcome | undefined => computation.ownOf(ended)
     const over = (): void => {
       if (flights.get(record.record) === flight) flights.delete(record.record)
     }
     const flight: LocalFlight = new LocalFlight(
       { title, runtime, over, ...from },
       computation,
-      (signal) => new Follower({ title, runtime, topics, record, codec, signal }),
+      (signal) => new Follower({ title, runtime, topics, record, codec, ownOf, signal }),
     )
     flights.set(record.record, flight)
     return flight

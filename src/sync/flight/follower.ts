@@ -23,6 +23,8 @@ export interface FollowerOptions {
   readonly topics: Topics
   readonly record: FlightRecord
   readonly codec: Codec
+  /** The outcome, if it is one that this process itself has stored. */
+  readonly ownOf: (ended: Ended) => Outcome | undefined
   /** Aborts when no call waits any more. */
   readonly signal: AbortSignal
 }
@@ -95,8 +97,8 @@ export class Follower {
   }
 
   #outcome(ended: Ended, age: number): Outcome | Unreadable {
-    const { title, codec, runtime } = this.#options
-    return readableOutcome(ended, age, { codec, title, fail: (error) => runtime.fail(error) })
+    const { title, codec, runtime, ownOf } = this.#options
+    return ownOf(ended) ?? readableOutcome(ended, age, { codec, title, fail: (error) => runtime.fail(error) })
   }
 
   /** Messages come in addition to the looks. Without permission to subscribe, the looks alone must do. */

@@ -136,7 +136,7 @@ export class LocalFlight {
         }
         const seen = after
         const outcome = await this.#waitedOut(follows ? follower.follow(seen) : computation.run(seen, stages))
-        if (typeof outcome === 'object' && !('unreadable' in outcome)) return computation.ownOf(outcome)
+        if (typeof outcome === 'object' && !('unreadable' in outcome)) return outcome
         if (typeof outcome === 'object') after = outcome.unreadable
         this.#phase = 'asking'
         this.#leaveIfAlone()

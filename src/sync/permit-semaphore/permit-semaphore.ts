@@ -13,7 +13,7 @@ import {
   checkWaiting,
   needsSetup,
   show,
-} from '../../check-options.js'
+} from '../../check-arguments.js'
 import type { Permit, PermitOptions, PermitSemaphore } from '../../api/semaphore.js'
 import { HeldPermit, heldBy } from './held-permit.js'
 import { IdentifiedPermits, type PermitsRequest } from './identified-permits.js'

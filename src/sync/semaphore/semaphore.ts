@@ -10,7 +10,7 @@ import {
   checkWaiting,
   needsSetup,
   usingArgs,
-} from '../../check-options.js'
+} from '../../check-arguments.js'
 import type { ReleaseMode } from '../../api/hold.js'
 import type { Semaphore, SemaphoreOptions, SemaphoreUsingOptions } from '../../api/semaphore.js'
 import { CountedPermits, type PermitsRequest } from './counted-permits.js'

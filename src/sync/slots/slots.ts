@@ -13,8 +13,8 @@ import {
   checkOptions,
   checkSignal,
   checkWait,
-} from '../../check-options.js'
-import { OPTIONS, usingArgs } from '../../check-options.js'
+} from '../../check-arguments.js'
+import { OPTIONS, usingArgs } from '../../check-arguments.js'
 import { LockLostError } from '../../errors.js'
 import { either, many, nil, text } from '../../lua/reply-shape.js'
 import { slotsLast } from '../../keys.js'
@@ -102,7 +102,7 @@ export class ClaimedSlots implements Slots {
       const remaining = (): number => hold.remaining()
       return await this.#work({ slot, signal: hold.signal, remaining, ...claim }, { lock, hold, record, work })
     } finally {
-      await hold.release()
+      await this.#free(hold)
     }
   }
 
@@ -232,12 +232,33 @@ export class ClaimedSlots implements Slots {
     // Work that was stopped midway has not ended: another process may take over, as if this one had died.
     const { outcome } = result
     if (outcome === 'failed' && hold.signal.aborted) return result
+    const storing = this.#store(record, outcome, run)
+    runtime.ends.add(hold.wire, storing)
+    const told = await runtime.releases.within(storing, undefined)
+    // While the lock is certain, nobody can have taken over.
+    const counts = told ?? !hold.signal.aborted
+    if (outcome === 'failed' || counts) return result
+    const why = told === undefined ? 'its lease ended before its end was stored' : 'another process took over the slot'
+    const error = new LockLostError(lock.name, why, { result: result.value })
+    return { outcome: 'failed', error, token, attempt }
+  }
+
+  /** `undefined`: the server never answered. `false`: another process has taken over. */
+  async #store(record: SlotRecord, outcome: 'ran' | 'failed', run: SlotRun): Promise<boolean | undefined> {
+    const { runtime } = this.#home
     const until = runtime.options.clock.monotonic() + PATIENCE
     const written = await persist(runtime, () => record.finish(outcome, run), until)
-    if ('error' in written) runtime.fail(written.error)
-    if (outcome === 'failed' || !('answer' in written) || written.answer) return result
-    const error = new LockLostError(lock.name, 'another process took over the slot', { result: result.value })
-    return { outcome: 'failed', error, token, attempt }
+    if ('answer' in written) return written.answer
+    runtime.fail(written.error)
+    return undefined
+  }
+
+  /** The caller waits until the slot is free, but not longer for the end of its run than it has waited already. */
+  async #free(hold: TenureHold): Promise<void> {
+    const { runtime } = this.#home
+    const storing = runtime.ends.of(hold.wire)
+    if (storing === undefined) await hold.release()
+    else runtime.background.track(storing.then(() => hold.release()))
   }
 }
 

@@ -27,6 +27,8 @@ export interface Computed {
   /** World time at which the server gave it its token. */
   readonly claimedAt: number
   running: boolean
+  /** Its work threw. */
+  failed: boolean
   endedAt: number | undefined
   /** What the server said to its end. */
   stored: 'value' | 'failed' | 'refused' | undefined
@@ -59,7 +61,8 @@ export class Computations {
   readonly #lookedAt = new Map<string, number>()
   readonly #returns = new Map<string, Return[]>()
   readonly #forgotten = new Map<string, { readonly from: number; to: number }[]>()
-  #isWiped = false
+  /** When the server last lost its data. */
+  #wipedAt = -Infinity
   #count = 0
 
   constructor(scene: Scene, verdict: Verdict) {
@@ -80,11 +83,11 @@ export class Computations {
     const end = this.#newestEnd.get(name)
     const lookedAt = this.#lookedAt.get(`${process.name} ${name}`) ?? 0
     // A server that lost its data may give a token again; who was released by force meanwhile does not know it yet.
-    const excused = this.#isWiped || claim?.excused === true
+    const excused = lookedAt <= this.#wipedAt || claim?.excused === true
     if (!excused && end?.state === 'value' && end.at > lookedAt)
       this.#verdict.violation('once', `${id} computes, though ${end.id} has been stored since its caller looked`)
     const computed: Computed = {
-      ...{ id, name, process, token, signal, running: true, endedAt: undefined, stored: undefined },
+      ...{ id, name, process, token, signal, running: true, failed: false, endedAt: undefined, stored: undefined },
       ...{ claimedAt: claim?.at ?? 0, excused: claim?.excused ?? false },
     }
     this.#all.set(id, computed)
@@ -110,6 +113,15 @@ export class Computations {
     const computed = this.#all.get(id)
     if (computed === undefined)
       this.#verdict.violation('failure', `${call.id} rejects with the failure of ${id}, which does not exist`)
+    else if (!computed.failed)
+      this.#verdict.violation('failure', `${call.id} is told that ${id} failed, which it did not`)
+    else if (computed.process !== call.process && computed.stored !== 'failed')
+      this.#verdict.violation(
+        'failure',
+        `${call.id} is told that ${id} failed, which was not stored (${computed.stored})`,
+      )
+    else if (computed.stored === 'refused')
+      this.#verdict.violation('failure', `${call.id} is told that ${id} failed, which was refused`)
     else if ((computed.endedAt ?? Infinity) < call.since)
       this.#verdict.violation('failure', `${call.id} rejects with the failure of ${id}, which was before it asked`)
   }
@@ -123,7 +135,6 @@ export class Computations {
   /** Nobody sees what is older than what somebody had before he asked, or what was forgotten by then. */
   #checkOrder(call: Asked, { id, token, claimedAt, stored }: Computed): void {
     const { name, since } = call
-    if (this.#isWiped) return
     const returns = this.#returns.get(name) ?? []
     const newer = returns.find((one) => one.at < since && one.token > token)
     if (newer !== undefined)
@@ -189,8 +200,10 @@ export class Computations {
   }
 
   wiped(): void {
-    this.#isWiped = true
+    this.#wipedAt = this.#now
     this.#newestToken.clear()
+    // Tokens may begin anew.
+    this.#returns.clear()
     for (const name of this.#scene.locks) this.deleted(name)
   }
 
@@ -202,6 +215,12 @@ export class Computations {
     const [one, other] = believing
     if (one !== undefined && other !== undefined)
       this.#verdict.violation('once', `${one.id} and ${other.id} compute side by side`)
+    const [holder] = this.#scene.server.redis.execute(['HKEYS', flightLock(name, KEY)]) as string[]
+    if (one !== undefined && holder?.startsWith(String(one.process.client?.id)) !== true)
+      this.#verdict.violation(
+        'belief',
+        `${one.id} believes that it computes, while the lock is ${holder ?? 'nobody'}'s`,
+      )
   }
 
   #believes({ process: { machine }, signal }: Computed): boolean {

@@ -78,7 +78,8 @@ export class FlightTally extends Tally {
     this.#running.delete(call)
     computed.running = false
     if (!step.stubborn) run.signal.throwIfAborted()
-    if (step.end === 'detach') throw new WorkFailed(computed.id)
+    computed.failed = step.end === 'detach'
+    if (computed.failed) throw new WorkFailed(computed.id)
     return { id: computed.id, more: step.end === 'using' ? LONG : '' }
   }
 

@@ -312,7 +312,7 @@ const play = async (seed: number, release: 'answered' | 'sent'): Promise<unknown
       if (hold !== undefined) held.push(hold)
       seen.push(hold !== undefined)
     } else if (what === 'using')
-      seen.push(await run(lock.using({ wait: 1 }, () => step).catch((error: Error) => error.name)))
+      seen.push(await run(lock.using({ wait: 1 }, () => step).catch((error: unknown) => (error as Error).name)))
     else if (what === 'force') seen.push(await run(lock.forceRelease()))
     else if (what === 'inspect') seen.push(await run(lock.inspect()))
     else await clock.advance(Math.floor(random() * 500))

@@ -85,7 +85,7 @@ void test('25,000 holds due at the same moment → a bounded number in each turn
   assert.ok(tenures.every((tenure) => tenure.status() === 'held'))
   assert.ok(Math.max(...turns.map(({ asked }) => asked)) <= MOST)
   assert.ok(renewed() >= 6 * tenures.length, `${renewed()} renewals`)
-  watchdog.stop()
+  void watchdog.stop()
 })
 
 void test('one key that the server refuses → all others are renewed', async () => {
@@ -98,7 +98,7 @@ void test('one key that the server refuses → all others are renewed', async ()
     tenures.filter((tenure) => tenure.status() !== 'held').map(({ name }) => name),
     ['name:7'],
   )
-  watchdog.stop()
+  void watchdog.stop()
 })
 
 void test('one key among 250 that makes the answer strange → it alone is in doubt, after three rounds of few calls', async () => {
@@ -118,5 +118,5 @@ void test('one key among 250 that makes the answer strange → it alone is in do
     Math.max(...turns.slice(-30).map(({ asked }) => asked)) >= tenures.length - 1,
     'the others go together again',
   )
-  watchdog.stop()
+  void watchdog.stop()
 })

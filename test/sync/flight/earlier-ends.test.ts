@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { type Client, FlightError } from 'holdfast'
 import { engines, scenarios, type World } from '../../support/engines.js'
+import { afterWarmUp } from '../../support/warm.js'
+import { warmFlights } from './warm-flights.js'
 
 const flightOf = (world: World, client: Client) => client.flight(`${world.id}:f`)
 const keysOf = ({ id }: World) => ({ lock: `{${id}:f}:flight-lock:a`, record: `{${id}:f}:flight:a` })
@@ -31,8 +33,8 @@ const followed = async (world: World) => {
 }
 
 for (const engine of engines)
-  describe(`a call that joins those who wait, on ${engine.name}`, { concurrency: engine.concurrency }, () => {
-    const scenario = scenarios(engine)
+  describe(`a call that joins those who wait, on ${engine.name}`, { concurrency: engine.virtual ? 1 : 32 }, () => {
+    const scenario = afterWarmUp(scenarios(engine), warmFlights)
 
     scenario('nobody computes any more, and no message said so → its process computes at once', async (world) => {
       const { two, first, waits } = await followed(world)

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { AcquireTimeoutError } from 'holdfast'
 import { engines, scenarios } from '../../support/engines.js'
+import { afterWarmUp } from '../../support/warm.js'
+import { warmFlights } from './warm-flights.js'
 
 for (const engine of engines)
-  describe(`calls that share a computation, on ${engine.name}`, { concurrency: engine.concurrency }, () => {
-    const scenario = scenarios(engine)
+  describe(`calls that share a computation, on ${engine.name}`, { concurrency: engine.virtual ? 1 : 32 }, () => {
+    const scenario = afterWarmUp(scenarios(engine), warmFlights)
 
     scenario('the computation loses its lock, and its work does not end → they compute again', async (world) => {
       world.leavesKeys = true
@@ -13,7 +15,7 @@ for (const engine of engines)
       const flight = client.flight(`${world.id}:f`)
       let end!: (value: string) => void
       let begun = false
-      const first = flight.run('a', { lease: 1000 }, () => {
+      const first = flight.run('a', () => {
         begun = true
         return new Promise<string>((resolve) => (end = resolve))
       })

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { AcquireTimeoutError, DeadlockError, type Client, FlightError, type FlightResult } from 'holdfast'
 import { engines, scenarios, type World } from '../../support/engines.js'
+import { afterWarmUp } from '../../support/warm.js'
+import { warmFlights } from './warm-flights.js'
 
 const name = ({ id }: World): string => `${id}:f`
 const recordOf = (world: World, key: string): string => `{${name(world)}}:flight:${key}`
@@ -30,8 +32,8 @@ const underWay = async <T>(world: World, client: Client) => {
 }
 
 for (const engine of engines)
-  describe(`flights on ${engine.name}`, { concurrency: engine.concurrency }, () => {
-    const scenario = scenarios(engine)
+  describe(`flights on ${engine.name}`, { concurrency: engine.virtual ? 1 : 32 }, () => {
+    const scenario = afterWarmUp(scenarios(engine), warmFlights)
 
     scenario('three processes, five calls in each → one computes, all have its value', async (world) => {
       world.leavesKeys = true

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { flightClaim, flightFinish, flightLook } from '#src/lua/scripts.gen.js'
+import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { onStage, type Stage } from '../../support/stage.js'
+import { SwitchedDriver } from '../../support/switched-driver.js'
 
 const LOCK = '{f}:flight-lock:a'
 const KEYS = ['{f}:flight:a', LOCK, '{f}:flights:token']
@@ -85,3 +87,81 @@ onStage('the last end has a greater token than any new one → one round for all
   assert.equal(claims.length, 1)
   raw('DEL', ...KEYS)
 })
+
+const isFinish = (words: readonly string[]): boolean => words.some((word) => word.includes(flightFinish.sha))
+
+onStage(
+  'the client closes while an end is not stored → it is stored, and the lock is freed after that',
+  async (stage) => {
+    await warm(stage)
+    const { driver, clock, run, raw, server } = stage
+    const closing = new SwitchedDriver(new MemoryDriver(server, 'closing'))
+    const client = await stage.other(closing)
+    closing.loses = (words) => (isFinish(words) ? 'request' : undefined)
+    const call = client.flight('f').run('a', () => 'mine')
+    await clock.advance(100)
+    const closed = client.close()
+    await clock.advance(100)
+    assert.deepEqual([raw('EXISTS', LOCK), raw('EXISTS', '{f}:flight:a')], [1, 0], 'not freed before it is stored')
+    closing.loses = () => undefined
+    assert.equal((await run(call)).value, 'mine')
+    await run(closed)
+    assert.deepEqual([raw('HGET', '{f}:flight:a', 'value'), raw('EXISTS', LOCK)], ['"mine"', 0])
+    assert.ok(driver.isUp)
+    raw('DEL', ...KEYS)
+  },
+)
+
+onStage(
+  'the client closes, and the server never hears of the end → its caller has the value, and close ends',
+  async (stage) => {
+    await warm(stage)
+    const { clock, run, raw, server } = stage
+    const closing = new SwitchedDriver(new MemoryDriver(server, 'closing'))
+    const client = await stage.other(closing)
+    closing.loses = (words) => (isFinish(words) ? 'request' : undefined)
+    const call = client.flight('f').run('a', () => 'mine')
+    await clock.advance(100)
+    const began = clock.monotonic()
+    await run(client.close())
+    assert.ok(clock.monotonic() - began <= 2000, `${clock.monotonic() - began} ms`)
+    assert.equal((await run(call)).value, 'mine')
+    raw('DEL', LOCK, ...KEYS)
+  },
+)
+
+onStage(
+  'a server that lost its data gave its token again → the end of the other is not taken for its own',
+  async (stage) => {
+    await warm(stage)
+    const { client, driver, clock, run, raw } = stage
+    let computed = 0
+    const running = client.flight('f').run('a', { lease: 1000 }, ({ token }) => {
+      computed++
+      driver.loses = (words) => (isFinish(words) ? 'request' : undefined)
+      void clock.setTimer(() => {
+        raw('DEL', LOCK)
+        const theirs = [
+          'state',
+          'value',
+          'token',
+          String(token),
+          'ended',
+          clock.now(),
+          'form',
+          'text',
+          'value',
+          '"theirs"',
+        ]
+        raw('HSET', '{f}:flight:a', ...theirs)
+      }, 200)
+      return 'mine'
+    })
+    await clock.advance(1900)
+    const { value, shared } = await run(running)
+    assert.deepEqual([value, shared, computed], ['theirs', true, 1])
+    driver.loses = () => undefined
+    await clock.advance(2000)
+    raw('DEL', ...KEYS)
+  },
+)

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { slotsClaim, slotsFinish, slotsLook, slotsSkip } from '#src/lua/scripts.gen.js'
 import { SlotRecord } from '#src/sync/slots/slot-record.js'
-import type { SlotRun } from 'holdfast'
+import { LockLostError, type SlotRun } from 'holdfast'
+import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { stage as lineStage } from '../../support/line-stage.js'
 import { onStage, type Stage } from '../../support/stage.js'
+import { SwitchedDriver } from '../../support/switched-driver.js'
 import type { ScriptRunner } from '#src/core/protocol/script-runner.js'
 import type { Reply } from '#src/lua/values.js'
 
@@ -166,3 +168,79 @@ onStage(
     )
   },
 )
+
+const isEnd = (words: readonly string[]): boolean => words.some((word) => word.includes(slotsFinish.sha))
+
+onStage(
+  'nothing of the end of a run is answered → it ran, in seconds; nobody runs it before it is stored',
+  async (stage) => {
+    await warm(stage)
+    const { client, driver, clock, run, raw } = stage
+    driver.loses = (words) => (isEnd(words) ? 'request' : undefined)
+    const began = clock.monotonic()
+    const result = await run(client.slots('o').run('x', () => 7))
+    assert.ok(result.outcome === 'ran' && result.value === 7)
+    assert.ok(clock.monotonic() - began <= 1600, `${clock.monotonic() - began} ms`)
+    assert.deepEqual([raw('EXISTS', '{o}:slot-lock:x'), raw('HGET', '{o}:slot:x', 'state')], [1, 'running'])
+    driver.loses = () => undefined
+    await clock.advance(2000)
+    assert.deepEqual([raw('EXISTS', '{o}:slot-lock:x'), raw('HGET', '{o}:slot:x', 'state')], [0, 'ran'])
+    raw('DEL', ...KEYS)
+  },
+)
+
+onStage(
+  'the client closes while the end of a run is not stored → it is stored, and the lock freed after that',
+  async (stage) => {
+    await warm(stage)
+    const { clock, run, raw, server } = stage
+    const closing = new SwitchedDriver(new MemoryDriver(server, 'closing'))
+    const client = await stage.other(closing)
+    closing.loses = (words) => (isEnd(words) ? 'request' : undefined)
+    const running = client.slots('o').run('x', () => 7)
+    await clock.advance(100)
+    const closed = client.close()
+    await clock.advance(100)
+    assert.deepEqual([raw('EXISTS', '{o}:slot-lock:x'), raw('HGET', '{o}:slot:x', 'state')], [1, 'running'])
+    closing.loses = () => undefined
+    assert.equal((await run(running)).outcome, 'ran')
+    await run(closed)
+    assert.deepEqual([raw('EXISTS', '{o}:slot-lock:x'), raw('HGET', '{o}:slot:x', 'state')], [0, 'ran'])
+    raw('DEL', ...KEYS)
+  },
+)
+
+onStage('its lease is over before its end is stored → failed, with what it returned', async (stage) => {
+  await warm(stage)
+  const { client, driver, clock, run, raw } = stage
+  const running = client.slots('o').run('x', { lease: 1000 }, () => {
+    raw('DEL', '{o}:slot-lock:x')
+    driver.loses = (words) => (isEnd(words) ? 'request' : undefined)
+    return 7
+  })
+  await clock.advance(1600)
+  const result = await run(running)
+  assert.ok(result.outcome === 'failed' && result.error instanceof LockLostError)
+  assert.match(result.error.message, /its lease ended before its end was stored/)
+  assert.equal(result.error.result, 7)
+  driver.loses = () => undefined
+  await clock.advance(2000)
+  raw('DEL', ...KEYS)
+})
+
+onStage('another claims the slot and dies between its look and its lock → crashed; it has not run', async (stage) => {
+  await warm(stage)
+  const { client, driver, run, raw } = stage
+  const other = '00000000-0000-4000-8000-000000000000'
+  const send = driver.send.bind(driver)
+  let looked = 0
+  driver.send = async (argv, options) => {
+    const reply = await send(argv, options)
+    if (argv.some((word) => String(word).includes(slotsLook.sha)) && looked++ === 0)
+      raw('HSET', '{o}:slot:x', 'state', 'running', 'run', `${other}:1`, 'attempt', 1, 'token', 1, 'began', 1)
+    return reply
+  }
+  const result = await run(client.slots('o').run('x', () => assert.fail('without a retry')))
+  assert.deepEqual(result, { outcome: 'skipped', reason: 'crashed', by: { client: other } })
+  raw('DEL', ...KEYS)
+})

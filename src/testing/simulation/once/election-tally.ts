@@ -3,6 +3,8 @@ import type { Election, Leader, Term } from '../../../api/election.js'
 import type { MemoryServer } from '../../../engine/memory/server.js'
 import { leaderKey } from '../../../keys.js'
 import { checkError } from '../any-call.js'
+import type { Flight } from '../command-fates.js'
+import type { Party } from '../party.js'
 import { type SimProcess, work, WorkFailed } from '../sim-process.js'
 import { type Asked, Tally } from '../tally.js'
 import type { Step } from '../worker-program.js'
@@ -24,7 +26,11 @@ export class ElectionTally extends Tally {
   protected override readonly ordered = false
   readonly #terms = new Believers<Believer>()
   readonly #newest = new Map<string, bigint>()
-  #isWiped = false
+  /** Terms may begin anew each time the server loses its data, or somebody deletes them. */
+  #losses = 0
+  readonly #lostAt = new Map<string, number>()
+  /** When the server last wrote down that this process leads. */
+  readonly #writtenAt = new Map<string, number>()
 
   protected async perform(worker: string, process: SimProcess, step: Step): Promise<void> {
     const election = (process.client as Client).election<string>(step.name)
@@ -59,7 +65,7 @@ export class ElectionTally extends Tally {
     this.served(call)
     const one: Believer = {
       ...{ id: `${call.id} in term ${term}`, of: name, process, token: term, signal },
-      ...{ running: true, excused: false },
+      ...{ running: true, excused: this.#isLost(process, name) },
     }
     this.#begins(one)
     process.visits.add(call)
@@ -84,10 +90,12 @@ export class ElectionTally extends Tally {
     const end = new AbortController()
     process.machine.setTimer(() => end.abort(new WorkFailed('it has seen enough')), step.work + LOOKS_ON)
     let last: Leader<string> | undefined
+    const losses = this.#losses
+    let back = 0
     try {
       for await (const leader of election.observe({ signal: end.signal })) {
         this.#seen(process, step, leader)
-        if (leader !== undefined && last !== undefined && leader.term < last.term && !this.#isWiped)
+        if (leader !== undefined && last !== undefined && leader.term < last.term && ++back > this.#losses - losses)
           this.verdict.violation('observer', `${step.id} sees term ${leader.term} after ${last.term}`)
         last = leader ?? last
       }
@@ -98,13 +106,15 @@ export class ElectionTally extends Tally {
 
   /** A leader is shown once it has begun, or just before. */
   #seen({ name: who }: SimProcess, { id, name }: Step, leader: Leader<string> | undefined): void {
-    if (leader === undefined || this.#isWiped) return
+    if (leader === undefined) return
     this.scene.note(who, `${id} sees term ${leader.term}`)
     const known = this.scene.processes.find(({ client }) => client?.id === leader.client)
     if (known === undefined || leader.value?.startsWith(`${known.name}.`) !== true)
       this.verdict.violation('leader', `${id} sees ${leader.client} lead '${name}' with ${String(leader.value)}`)
-    const other = this.#terms.of(name).find(({ token }) => token === leader.term)
-    if (other !== undefined && other.process !== known)
+    // A server that lost its data may give a term again.
+    const same = this.#terms.of(name).filter(({ token }) => token === leader.term)
+    const other = same.find(({ excused }) => !excused)
+    if (other !== undefined && same.every(({ process }) => process !== known))
       this.verdict.violation('leader', `${id} sees ${String(known?.name)} in term ${leader.term}, which is ${other.id}`)
   }
 
@@ -114,17 +124,27 @@ export class ElectionTally extends Tally {
     // What counts is who holds the lock after it.
   }
 
-  executed(): void {
-    // What counts is who holds the lock after it.
+  executed(process: Party, { op, keys }: Flight): void {
+    if (op !== 'election/leader') return
+    for (const name of this.scene.locks)
+      if (keys.includes(leaderKey(name))) this.#writtenAt.set(`${process.name} ${name}`, this.scene.world.now)
+  }
+
+  /** Its lock was deleted after the server made it the leader: it may not know yet. */
+  #isLost(process: SimProcess, name: string): boolean {
+    return (this.#lostAt.get(name) ?? -Infinity) >= (this.#writtenAt.get(`${process.name} ${name}`) ?? -Infinity)
   }
 
   override taken(name: string): void {
+    this.#losses++
+    this.#lostAt.set(name, this.scene.world.now)
     this.#terms.excuse((of) => of === name)
   }
 
   override wiped(): void {
     super.wiped()
-    this.#isWiped = true
+    this.#losses++
+    for (const name of this.scene.locks) this.#lostAt.set(name, this.scene.world.now)
     this.#newest.clear()
     this.#terms.excuse(() => true)
   }
@@ -146,8 +166,8 @@ export class ElectionTally extends Tally {
       this.verdict.violation('once', `${one.id} and ${other.id} lead side by side`)
     if (one === undefined) return
     const [holder] = this.#holders(name)
-    if (holder?.startsWith(`${one.process.client?.id}`) === false)
-      this.verdict.violation('belief', `${one.id} believes that it leads, while the lock is ${holder}'s`)
+    if (holder?.startsWith(`${one.process.client?.id}`) !== true)
+      this.verdict.violation('belief', `${one.id} believes that it leads, while the lock is ${holder ?? 'nobody'}'s`)
   }
 
   protected checkSettled({ client, name: who }: SimProcess, name: string): void {

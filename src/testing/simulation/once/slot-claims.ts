@@ -1,4 +1,7 @@
 import type { SlotResult } from '../../../api/slots.js'
+import { LockLostError } from '../../../errors.js'
+import { WorkFailed } from '../sim-process.js'
+import type { Asked } from '../tally.js'
 import type { Verdict } from '../verdict.js'
 import type { Believer } from './believers.js'
 
@@ -10,10 +13,12 @@ interface Claims {
   end: { readonly token: string; readonly state: string } | undefined
   readonly refused: Set<string>
   skipped: boolean
-  /** Its record was deleted at some time: what was claimed before that may still be told. */
-  deleted: boolean
+  /** When its record was last deleted: calls that asked before that may still be told of earlier claims. */
+  deletedAt: number
 }
 
+type Believed = Believer & { readonly attempt: number }
+type Ended = Exclude<SlotResult<string>, { outcome: 'skipped' }>
 type Skipped = Extract<SlotResult<string>, { outcome: 'skipped' }>
 
 /** What may become of each slot, by what the server has said about it. */
@@ -24,6 +29,8 @@ export class SlotClaims {
   readonly #newest = new Map<string, bigint>()
   /** By run. */
   readonly #tokens = new Map<string, bigint>()
+  /** By place and token: when the server last said that it is claimed. */
+  readonly #claimedAt = new Map<string, number>()
 
   constructor(verdict: Verdict) {
     this.#verdict = verdict
@@ -32,13 +39,14 @@ export class SlotClaims {
   #at(place: string): Claims {
     const known = this.#slots.get(place)
     if (known !== undefined) return known
-    const claims: Claims = { by: new Set(), end: undefined, refused: new Set(), skipped: false, deleted: false }
+    const claims: Claims = { by: new Set(), end: undefined, refused: new Set(), skipped: false, deletedAt: -Infinity }
     this.#slots.set(place, claims)
     return claims
   }
 
   /** A run that asks again, because an answer was lost, has the token that it had. */
-  claimed(place: string, { by, run, token }: { by: string; run: string; token: bigint }): void {
+  claimed(place: string, { by, run, token, at }: { by: string; run: string; token: bigint; at: number }): void {
+    this.#claimedAt.set(`${place} ${token}`, at)
     this.#at(place).by.add(by)
     const name = place.slice(0, place.lastIndexOf('/'))
     const newest = this.#newest.get(name) ?? 0n
@@ -46,6 +54,11 @@ export class SlotClaims {
       this.#verdict.violation('token', `${run} is given token ${token} of '${name}' after ${newest}`)
     this.#tokens.set(run, token)
     if (token > newest) this.#newest.set(name, token)
+  }
+
+  /** Its lock was deleted between its claim and now: it may not know yet. */
+  isDeletedSince(place: string, token: bigint): boolean {
+    return (this.#claimedAt.get(`${place} ${token}`) ?? -Infinity) <= this.#at(place).deletedAt
   }
 
   wiped(): void {
@@ -69,15 +82,15 @@ export class SlotClaims {
   }
 
   /** Its record was deleted. */
-  forget(place: string): void {
+  forget(place: string, at: number): void {
     const claims = this.#at(place)
-    ;[claims.end, claims.skipped, claims.deleted] = [undefined, false, true]
+    ;[claims.end, claims.skipped, claims.deletedAt] = [undefined, false, at]
   }
 
   /** `before`: the runs before it. */
   begins(
-    { id, of, attempt, token }: Believer & { readonly attempt: number },
-    { retry, before }: { retry: number; before: readonly (Believer & { readonly attempt: number })[] },
+    { id, of, attempt, token }: Believed,
+    { retry, before }: { retry: number; before: readonly Believed[] },
   ): void {
     const { end, skipped } = this.#at(of)
     const newest = before.at(-1)
@@ -90,17 +103,28 @@ export class SlotClaims {
       this.#verdict.violation('retry', `${id} runs '${of}' after attempt ${newest.attempt} (${newest.id})`)
   }
 
-  /** A result that the server has refused is not told as one that counts. */
-  ran(id: string, place: string, token: bigint | undefined): void {
-    if (this.#at(place).refused.has(String(token)))
-      this.#verdict.violation('outcome', `${id} is told that it ran '${place}', which the server refused`)
+  /** What a run is told of itself, by what its work did and what the server said. `fails`: its work throws, unless it is stopped. */
+  ended({ id, of, token, attempt, signal }: Believed, result: Ended, fails: boolean): void {
+    const tell = (what: string): void => this.#verdict.violation('outcome', `${id} is told '${result.outcome}' ${what}`)
+    const { end, refused } = this.#at(of)
+    const written = end?.token === String(token) ? end.state : undefined
+    if (result.token !== token || result.attempt !== attempt) tell(`of token ${result.token}, which is not its own`)
+    if (result.outcome === 'ran') {
+      if (fails || result.value !== id) tell(`with ${result.value}, which its work did not return`)
+      if (refused.has(String(token))) tell('although the server refused its end')
+      if (written === 'failed') tell('although it is stored that it failed')
+    } else if (result.error instanceof WorkFailed) {
+      if (!fails || result.error.message !== id) tell(`with ${result.error.message}, which its work did not throw`)
+      if (written === 'ran') tell('although it is stored that it ran')
+    } else if (!(result.error instanceof LockLostError)) tell(`with ${String(result.error)}`)
+    else if (!refused.has(String(token)) && !signal.aborted) tell('although nobody has taken over')
   }
 
-  skipped(id: string, place: string, { reason, by }: Skipped): void {
-    const { by: all, end, skipped, deleted } = this.#at(place)
+  skipped({ id, since }: Asked, place: string, { reason, by }: Skipped): void {
+    const { by: all, end, skipped, deletedAt } = this.#at(place)
     if (by === undefined ? reason !== 'running' && reason !== 'crashed' : !all.has(by.client))
       this.#verdict.violation('skipped', `${id} is skipped (${reason}) by ${by?.client}, who never claimed '${place}'`)
-    if (deleted) return
+    if (since <= deletedAt) return
     if ((reason === 'ran' || reason === 'failed') && end?.state !== reason)
       this.#verdict.violation('skipped', `${id} is skipped because '${place}' ${reason}, but: ${end?.state}`)
     if (reason === 'skipped' && !skipped)

@@ -74,7 +74,8 @@ export class SlotTally extends Tally {
     const { token, attempt, signal } = run
     const one: Run = {
       ...{ id: `${call.id} of ${slotOf(step)}, attempt ${attempt}`, of: placeOf(name, slotOf(step)) },
-      ...{ process, token, attempt, signal, running: true, excused: false },
+      ...{ process, token, attempt, signal, running: true },
+      excused: this.#claims.isDeletedSince(placeOf(name, slotOf(step)), token),
     }
     own.push(one)
     this.#begins(one, retry)
@@ -93,16 +94,14 @@ export class SlotTally extends Tally {
     this.scene.note(process.name, `${id} runs: ${of}, attempt ${attempt}, token ${token}`)
   }
 
-  #settled(
-    { id, name }: Asked,
-    step: Step,
-    { result, own }: { result: SlotResult<string>; own: readonly Run[] },
-  ): void {
+  #settled(call: Asked, step: Step, { result, own }: { result: SlotResult<string>; own: readonly Run[] }): void {
+    const { id, name } = call
     const { outcome } = result
     if (own.length > 1 || (outcome === 'skipped') === own.length > 0)
       this.verdict.violation('outcome', `${id} is told '${outcome}' after ${own.length} runs`)
-    if (outcome === 'skipped') this.#claims.skipped(id, placeOf(name, slotOf(step)), result)
-    else if (outcome === 'ran') this.#claims.ran(id, placeOf(name, slotOf(step)), own[0]?.token)
+    const [run] = own
+    if (outcome === 'skipped') this.#claims.skipped(call, placeOf(name, slotOf(step)), result)
+    else if (run !== undefined) this.#claims.ended(run, result, step.end === 'detach')
   }
 
   // ---- what the server does ------------------------------------------------------------------------------------------
@@ -118,14 +117,15 @@ export class SlotTally extends Tally {
     const place = places.find(([, record]) => record === keys[0])?.[0]
     if (place === undefined) return
     const by = String((process as SimProcess).client?.id)
+    const at = this.scene.world.now
     if (op === 'slots/claim' && reply !== null)
-      this.#claims.claimed(place, { by, run: String(args[1]), token: BigInt(String((reply as Reply[])[0])) })
+      this.#claims.claimed(place, { by, run: String(args[1]), token: BigInt(String((reply as Reply[])[0])), at })
     if (op === 'slots/skip' && Number(reply) === 1) this.#claims.wasSkipped(place, by)
     if (op === 'slots/finish' && args[1] !== '') this.#claims.finished(place, args.map(String), Number(reply) === 1)
   }
 
   override taken(name: string): void {
-    for (const slot of SLOTS) this.#claims.forget(placeOf(name, slot))
+    for (const slot of SLOTS) this.#claims.forget(placeOf(name, slot), this.scene.world.now)
     this.#runs.excuse((of) => of.startsWith(`${name}/`))
   }
 
@@ -156,8 +156,8 @@ export class SlotTally extends Tally {
       this.verdict.violation('once', `${one.id} and ${other.id} run side by side`)
     if (one === undefined) return
     const [holder] = this.#holders(name, slot)
-    if (holder?.startsWith(`${one.process.client?.id}`) === false)
-      this.verdict.violation('belief', `${one.id} believes that it runs, while the lock is ${holder}'s`)
+    if (holder?.startsWith(`${one.process.client?.id}`) !== true)
+      this.verdict.violation('belief', `${one.id} believes that it runs, while the lock is ${holder ?? 'nobody'}'s`)
   }
 
   protected checkSettled({ client, name: who }: SimProcess, name: string): void {

@@ -12,6 +12,8 @@ import { type End, ENDS, LEASE, Place } from './place.js'
 /** What a busy machine takes to start running somebody, ms. */
 const SLACK = 1500
 const CANDIDATES = 5
+/** LeaseDuration 15 s, renewed every 2 s at least and 4.4 s at most; candidates look as often. docs/leaders.md has the arithmetic. */
+const CLIENT_GO = { after: 4400, least: 13_000, most: 24_000 }
 const PROXIED = 2
 
 /** The longest that may pass without a leader, ms. */
@@ -44,6 +46,10 @@ const soak = async (minutes: number, seed: number): Promise<boolean> => {
   }
   const wrong = [...place.signs.wrong, ...place.signs.overlaps()]
   for (const [end, times] of took) if (times.length > 0) console.log(`  ${end}: ${figure(times)}`)
+  const { after, least, most } = CLIENT_GO
+  console.log(
+    `  client-go, calculated from its defaults: kill or stop ${least} to ${most} ms, resign at most ${after} ms`,
+  )
   console.log(`  cut, and the term went on: ${unbroken} times`)
   console.log(`  a trip: ${figure(place.trips)}`)
   console.log(`${place.signs.terms.size} terms, ${place.signs.count} signs, ${place.signs.overlaps().length} overlaps`)
