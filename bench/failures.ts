@@ -38,9 +38,7 @@ const text = ({ next, both }: Shown): string => {
   const free = `next after ${next.toFixed(2)} s`
   if (both === undefined) return free
   if (both === Infinity) return `${free}; the first does not know after 12 s`
-  return both < 0
-    ? `${free}; the first knows ${(-both).toFixed(2)} s before`
-    : `${free}; both for ${both.toFixed(2)} s`
+  return both < 0 ? `${free}; the first knows ${(-both).toFixed(2)} s before` : `${free}; both for ${both.toFixed(2)} s`
 }
 
 /** Each library in each failure, beside each other, since they mostly wait: `npm run bench -- failures`. */
