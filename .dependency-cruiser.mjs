@@ -6,7 +6,7 @@ const ROOMS = [
   ['api', '^src/api/'],
   ['errors', String.raw`^src/(errors|did-you-mean|plain-text|thrown)\.ts$`],
   ['base', '^src/base/'],
-  ['options', String.raw`^src/(check-options|keys|script-constants)\.ts$`],
+  ['options', String.raw`^src/(check-arguments|keys|script-constants)\.ts$`],
   ['codecs', '^src/codecs/'],
   ['lua', '^src/lua/'],
   ['engine', '^src/engine/'],
@@ -47,7 +47,7 @@ const USERS = [
   [
     'dashboard',
     '^src/dashboard/',
-    String.raw`^src/(dashboard/|api/|base/clock\.ts|cli/(locks/|server-clock|text/time-span|tree/wait-forest)|[^/]+\.ts$)`,
+    String.raw`^src/(dashboard/|api/|base/clock\.ts|cli/(locks/|server-(clock|version)|text/time-span|tree/wait-forest)|[^/]+\.ts$)`,
   ],
   ['schedule', '^src/schedule/', String.raw`^src/(schedule/|api/|base/clock\.ts|[^/]+\.ts$)`],
   ['telemetry', '^src/telemetry/', String.raw`^src/(telemetry/|api/|base/clock\.ts|[^/]+\.ts$)`],

@@ -2,6 +2,7 @@ import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startRedis } from '../test/support/redis-server.js'
 import { beside } from './beside.js'
+import { compareFailures } from './failures.js'
 import { guard } from './guard.js'
 import { holdfast } from './participants/holdfast.js'
 import { slowed } from './participants/trials.js'
@@ -14,19 +15,22 @@ import { ServerMeter } from './measure/server-meter.js'
 const USAGE = `npm run bench -- [SCENARIO…] [--quick] [--rounds N] [--only NAME]
 npm run bench -- guard [SCENARIO…] [--trial | --keep]
 npm run bench -- beside DIR [SCENARIO…] [--rounds N] [--seconds N]
+npm run bench -- failures [--rounds N]
 
 ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
 
   --quick      each in seconds, less exact; nothing is kept
   --rounds N   at least 3 (the default)
-  --only NAME  of P and XK the rows whose name begins so; nothing is kept
+  --only NAME  of P, N, XK and Z the rows whose name begins so; nothing is kept
 
   guard        fails when a ratio is lower than what bench/guard.json keeps; a few minutes at most
   --trial      the guard looks at one that is slowed on purpose, and has to fail
   --keep       the guard writes down what it measures, instead of comparing
 
   beside       another build of holdfast, in DIR, and this one in turns: 30 rounds, half a second each. Each turn
-               begins with the other one's code in the caches; --seconds 5 shows how fast both are in the long run`
+               begins with the other one's code in the caches; --seconds 5 shows how fast both are in the long run
+
+  failures     what each library does in six failures: the table of docs/comparison.md; about five minutes`
 
 const LOOK = `
 Times as good: above 1 holdfast is better than the best of the others, in the same run. This was a look: each had one short turn, mostly of a
@@ -64,6 +68,7 @@ const readArguments = () => {
   const seconds = Number(values.seconds)
   if (!(seconds > 0 && seconds <= 60)) throw new UsageError('--seconds takes a number up to 60')
   if (command === 'beside') return { ...values, rounds, checks: undefined, chosen: [], beside: checks, seconds }
+  if (command === 'failures') return { ...values, rounds, checks: undefined, chosen: [], failures: true }
   return command === 'guard'
     ? { ...values, rounds, checks, chosen: [] }
     : { ...values, rounds, checks: undefined, chosen: choose(positionals) }
@@ -129,6 +134,7 @@ const main = async (): Promise<void> => {
     console.log(USAGE)
     return
   }
+  if ('failures' in more) return compareFailures(rounds, console.error)
   const server = await openServer()
   const bench = { quick, rounds, only, server, log: (text: string): void => console.error(text) }
   process.once('SIGINT', () => void server?.redis.stop().finally(() => process.exit(130)))

@@ -1,4 +1,4 @@
-import { before, holdfast } from './participants/holdfast.js'
+import { before, holdfast, holdfastSent } from './participants/holdfast.js'
 import { nodeRedisson } from './participants/node-redisson.js'
 import type { Participant } from './participants/participant.js'
 import { raw, rawPipelined } from './participants/raw.js'
@@ -12,6 +12,7 @@ import { redsync } from './participants/redsync.js'
 import { rueidislock } from './participants/rueidislock.js'
 import { sesamecareRedlock } from './participants/sesamecare-redlock.js'
 import { trials } from './participants/trials.js'
+import { watched } from './participants/watched.js'
 
 /** Whoever is measured, in the order of the tables. */
 export const participants: readonly Participant[] = [
@@ -36,7 +37,7 @@ export const participants: readonly Participant[] = [
 export const takingPart = (quick: boolean): readonly Participant[] =>
   participants.filter(({ variant = false }) => !(quick && variant))
 
-const everybody = [...participants, before, ...trials]
+const everybody = [...participants, holdfastSent, before, ...trials, ...watched]
 
 export const participantNamed = (name: string): Participant => {
   const found = everybody.find((participant) => participant.name === name)

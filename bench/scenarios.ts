@@ -9,16 +9,45 @@ import { hf } from './scenarios/hf.js'
 import { i } from './scenarios/i.js'
 import { l } from './scenarios/l.js'
 import { m } from './scenarios/m.js'
+import { n } from './scenarios/n.js'
+import { o } from './scenarios/o.js'
 import { p } from './scenarios/p.js'
 import { r } from './scenarios/r.js'
 import { rw } from './scenarios/rw.js'
 import { s } from './scenarios/s.js'
 import { u1 } from './scenarios/u1.js'
+import { u1s } from './scenarios/u1s.js'
 import { u64 } from './scenarios/u64.js'
 import { w } from './scenarios/w.js'
 import { x } from './scenarios/x.js'
 import { xk } from './scenarios/xk.js'
+import { z } from './scenarios/z.js'
 import type { Scenario } from './measure/bench.js'
 
 /** In the order in which they run and are shown. */
-export const scenarios: readonly Scenario[] = [u1, u64, a, c, p, h, cf, hf, f, s, rw, l, g, d, r, w, x, xk, m, i]
+export const scenarios: readonly Scenario[] = [
+  u1,
+  u1s,
+  u64,
+  a,
+  c,
+  p,
+  n,
+  h,
+  cf,
+  hf,
+  f,
+  s,
+  rw,
+  l,
+  g,
+  d,
+  r,
+  w,
+  x,
+  xk,
+  m,
+  o,
+  i,
+  z,
+]

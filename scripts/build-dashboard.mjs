@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
-const TARGET = ['chrome115', 'firefox115', 'safari16.4']
+/** The first that know `light-dark()`. */
+const TARGET = ['chrome123', 'firefox120', 'safari17.5']
 
 /** @param {string} entry */
 const bundled = async (entry) => {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // @ts-check
-/** docs/configuration.md: its table is made of the list in src/config/file/field-table.ts. `--check` only looks whether it is. */
+/** docs/configuration.md: its table is made of the list in src/config/file/redisson-fields.ts. `--check` only looks whether it is. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { isMain } from './is-main.mjs'
 
@@ -17,7 +17,7 @@ const WHERE = {
 }
 
 /**
- * @param {{ FIELDS: readonly import('../src/config/file/field-table.ts').Field[], SECTIONS: Readonly<Record<string, string>> }} fields
+ * @param {{ FIELDS: readonly import('../src/config/file/redisson-fields.ts').Field[], SECTIONS: Readonly<Record<string, string>> }} fields
  * @returns {string}
  */
 export const tableOf = ({ FIELDS, SECTIONS }) => {
@@ -32,7 +32,7 @@ export const tableOf = ({ FIELDS, SECTIONS }) => {
     .join('\n\n')
 }
 
-/** @param {import('../src/config/file/field-table.ts').Field} field @returns {string} */
+/** @param {import('../src/config/file/redisson-fields.ts').Field} field @returns {string} */
 const rowOf = ({ name, fate, note, only }) =>
   `| \`${name}\` | ${only === undefined ? fate : `honoured where \`${only}\``} | ${note} |`
 
@@ -46,7 +46,7 @@ export const withTable = (page, table) => {
 
 if (isMain(import.meta.url)) {
   const page = readFileSync(PAGE, 'utf8')
-  const wanted = withTable(page, tableOf(await import('../dist/config/file/field-table.js')))
+  const wanted = withTable(page, tableOf(await import('../dist/config/file/redisson-fields.js')))
   if (!process.argv.includes('--check')) writeFileSync(PAGE, wanted)
   else if (wanted !== page) throw new Error('docs/configuration.md is not up to date: node scripts/config-docs.mjs')
 }

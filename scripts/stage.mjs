@@ -12,7 +12,7 @@ import { isMain } from './is-main.mjs'
 const root = join(import.meta.dirname, '..')
 export const STAGED = join(root, 'node_modules/.cache/holdfast/package')
 /** Started by its name, as a process of its own. */
-const PROGRAMS = ['dist/cli/demo/doomed.js', 'dist/cli/run/guardian.js']
+const PROGRAMS = ['dist/cli/demo/doomed.js', 'dist/cli/run/guardian.js', 'dist/thread/renewal-thread.js']
 
 /** Entries that import a framework: in CommonJS, each is a file of its own, since what all share must load without one. */
 const WITH_FRAMEWORK = ['./dist/nest/index.js']
@@ -34,7 +34,7 @@ const REPOSITORY_ONLY = [
 const IMPORTED = /(?<=(?:from|import)\s*\(?\s*['"])\.{1,2}\/[^'"]+\.js(?=['"])/g
 
 /** The declarations that an import of one of these can lead to. @param {string[]} entries @returns {Map<string, string>} */
-const declarationsOf = (entries) => {
+export const declarationsOf = (entries) => {
   const found = new Map()
   const rest = entries.map((entry) => entry.replace(/\.js$/, '.d.ts'))
   for (const path of rest) {
@@ -156,6 +156,9 @@ const bundleModules = async (folder, entries, programs) => {
     },
     outfile: all,
     format: 'cjs',
+    // The renewal thread is a file of its own, found from here.
+    define: { 'import.meta.url': 'moduleUrl' },
+    banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href" },
     // Jest refuses `import()` in CommonJS: `require` in its place.
     supported: { 'dynamic-import': false },
   })
@@ -174,7 +177,12 @@ const writeEntries = async (folder, entries) => {
     // Named one by one, for `import { connect }` of a CommonJS module to find them.
     const exported = names.map((name) => `exports.${name} = all.${name}`).join('\n')
     const start = all.startsWith('.') ? all : `./${all}`
-    put(folder, entry.replace(/js$/, 'cjs'), `'use strict'\nconst all = require('${start}').entry${i}\n${exported}\n`)
+    const marked = names.includes('default') ? "Object.defineProperty(exports, '__esModule', { value: true })\n" : ''
+    put(
+      folder,
+      entry.replace(/js$/, 'cjs'),
+      `'use strict'\n${marked}const all = require('${start}').entry${i}\n${exported}\n`,
+    )
   }
 }
 

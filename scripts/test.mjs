@@ -4,8 +4,8 @@
  * npm test                     everything that this machine can check
  * npm test -- gate fair-lock   only the test files whose path holds one of the words, built before
  *
- * HOLDFAST_REQUIRE=redis,java,postgres,prometheus,chromium   a skip for want of these is a failure
- * HOLDFAST_INSTALL=1            installs what is missing (Redis, PostgreSQL, Prometheus, Chromium, Java) with the system's package manager
+ * HOLDFAST_REQUIRE=redis,java,postgres,prometheus,chromium,nginx   a skip for want of these is a failure
+ * HOLDFAST_INSTALL=1            installs what is missing (Redis, PostgreSQL, Prometheus, Chromium, nginx, Java) with the system's package manager
  * HOLDFAST_TEST_CONCURRENCY=3   test files at a time
  * HOLDFAST_TEST_TIMEOUT=300000  ms for each test file
  * HOLDFAST_TEST_AGAIN=1         one or two tests that failed beside others pass if they do so alone, three times
@@ -17,6 +17,7 @@ import { findTests, runTests } from './test/node-tests.mjs'
 import { call, callTool, runParts, startTool, summarize } from './test/parts.mjs'
 import { ensureChromium } from './test/chromium.mjs'
 import { ensureJava } from './test/java.mjs'
+import { ensureNginx } from './test/nginx.mjs'
 import { ensurePostgres } from './test/postgres.mjs'
 import { ensurePrometheus } from './test/prometheus.mjs'
 import { ensureRedis } from './test/redis.mjs'
@@ -96,6 +97,7 @@ const total = await runParts([
         { name: 'postgres', run: ensurePostgres },
         { name: 'prometheus', run: ensurePrometheus },
         { name: 'chromium', run: ensureChromium },
+        { name: 'nginx', run: ensureNginx },
       ]),
   { name: 'build and types', run: async () => orThrow(await build({ tests: true }), 'the build failed') },
   ...(patterns.length > 0 ? [] : checks()),

@@ -46,6 +46,7 @@ const GUIDES = [
   page('Run once for each slot', '/slots'),
   page('Compute once, share the result', '/flights'),
   page('NestJS', '/nestjs'),
+  page('Fastify', '/fastify'),
   page('Scripts, topics, codecs', '/messaging'),
 ]
 const TESTING = [page('Test your own code', '/guide#testing-your-own-code'), page('What memory: supports', '/memory')]
@@ -58,6 +59,7 @@ const DEPLOY = [
 ]
 const OPERATE = [
   page('When a lock is stuck', '/operations'),
+  page('How much one server carries', '/scale'),
   page('The dashboard', '/dashboard'),
   page('The command line', '/command-line'),
   page('Events, traces, metrics', '/telemetry'),

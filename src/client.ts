@@ -1,6 +1,7 @@
 import type { ListedLock, ListOptions } from './api/listing.js'
 import type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from './api/client.js'
 import type { Election } from './api/election.js'
+import type { Functions } from './api/functions.js'
 import type { Hold, Owner } from './api/hold.js'
 import type { CountDownLatch } from './api/latch.js'
 import type { LockEvents, Watched, WatchOptions } from './api/watching.js'
@@ -22,6 +23,7 @@ import { newClientId } from './core/client/client-id.js'
 import { healthOf } from './core/client/health.js'
 import { defaultLabel, PresenceLabel } from './core/client/presence-label.js'
 import { Runtime } from './core/client/runtime.js'
+import type { ThreadOpener } from './core/hold/renewal-thread.js'
 import { GatedLock, type LockHome } from './core/gate/gated-lock.js'
 import { Gates } from './core/gate/gates.js'
 import type { LockKind } from './core/gate/lock-kind.js'
@@ -40,11 +42,12 @@ import {
   checkName,
   checkNoMore,
   checkOptions,
-} from './check-options.js'
+} from './check-arguments.js'
 import { adoptHold } from './sync/adopt-by-ticket.js'
 import { DeadlockWatch } from './sync/deadlock/deadlock-watch.js'
 import { withProbe } from './probe.js'
 import { type ElectionHome, LockElection } from './sync/election/election.js'
+import { LeaderLock } from './sync/election/leader-lock.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { NumberedLock, fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { keyedLock } from './sync/keyed-lock/keyed-lock.js'
@@ -60,6 +63,7 @@ import { WindowLimiter } from './sync/rate-limiter/rate-limiter.js'
 import { fairReadLock, fairWriteLock, readLock, writeLock } from './sync/read-write-lock/read-write-lock.js'
 import { RedLock as LockOfMost } from './sync/red-lock/red-lock.js'
 import { Scripting, UserScript } from './sync/script/user-script.js'
+import { ServerFunctions } from './sync/script/server-functions.js'
 import { ServerScripts } from './sync/script/server-scripts.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
 import { type FlightsHome, SharedFlight } from './sync/flight/flight.js'
@@ -79,6 +83,7 @@ class ConnectedClient implements Client {
   readonly id: string
   readonly warnings: readonly string[]
   readonly scripts: Scripts
+  readonly functions: Functions
   readonly locks: WebLocks
   readonly #runtime: Runtime
   readonly #gates: Gates
@@ -102,6 +107,7 @@ class ConnectedClient implements Client {
     this.#turnstiles = new Turnstiles(runtime)
     this.#scripting = new Scripting(runtime)
     this.scripts = new ServerScripts(this.#scripting)
+    this.functions = new ServerFunctions(this.#scripting)
     this.#topics = new Topics(runtime)
     const parts = { runtime, gates: this.#gates, turnstiles: this.#turnstiles, topics: this.#topics, presence }
     if (presence !== undefined) runtime.forced = (key) => noteForced(runtime, key)
@@ -166,8 +172,8 @@ class ConnectedClient implements Client {
     return new GatedLock(this.#home, kind, name)
   }
 
-  #fenced(name: string): NumberedLock {
-    const lock = new NumberedLock(this.#home, fencedLock, name)
+  #fenced(name: string, Type: typeof NumberedLock = NumberedLock): NumberedLock {
+    const lock = new Type(this.#home, fencedLock, name)
     for (const warning of this.#fencing) this.#runtime.warn(warning)
     this.#fencing = []
     return lock
@@ -194,7 +200,7 @@ class ConnectedClient implements Client {
   // ---- built from locks, scripts and messages ------------------------------------------------------------------------
 
   election<V = unknown>(name: string, ...more: readonly unknown[]): Election<V> {
-    return new LockElection<V>(this.#elections, this.#fenced(onlyName(name, more)))
+    return new LockElection<V>(this.#elections, this.#fenced(onlyName(name, more), LeaderLock))
   }
 
   slots(name: string, options?: SlotsOptions): Slots {
@@ -271,12 +277,17 @@ class ConnectedClient implements Client {
 }
 
 /** Starts a client with this driver, whatever place the settings name. */
-export const start = async (settings: Settings, driver: Driver, limits?: ConnectLimits): Promise<Client> => {
+export const start = async (
+  settings: Settings,
+  driver: Driver,
+  limits?: ConnectLimits,
+  thread?: ThreadOpener,
+): Promise<Client> => {
   const { clock, redisson } = settings
   const id = newClientId(clock, redisson)
   // Leaves out where it connects to, because no object reachable from a lock may hold the password.
   const { place: _place, tls: _tls, retry: _retry, ...shared } = settings
-  const runtime = new Runtime({ id, ...shared }, driver)
+  const runtime = new Runtime({ id, ...shared }, driver, thread)
   const { link } = runtime
   const label = settings.label ?? (await defaultLabel())
   // This calls the user's function, so it comes before anything is open.

@@ -6,7 +6,7 @@ import type { Runtime } from './core/client/runtime.js'
 import type { Gates } from './core/gate/gates.js'
 import type { Turnstiles } from './core/shared/turnstiles.js'
 import { ClosedError } from './errors.js'
-import { checkClose } from './check-options.js'
+import { checkClose } from './check-arguments.js'
 import type { Topics } from './sync/topic/topics.js'
 import { POLL } from './script-constants.js'
 
@@ -68,7 +68,7 @@ export class Closing {
     const unlisted = Promise.all([publisher?.end(release).then((stays) => presence?.end(stays)), deadlocks?.end()])
     const gone = this.#giveBack(release)
     await within(clock, patience, gone)
-    runtime.watchdog.stop()
+    await runtime.watchdog.stop()
     const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), unlisted])
     await within(clock, Math.max(LOOK, runtime.background.endsAt - clock.monotonic()), last)
     await runtime.link.close()

@@ -3,12 +3,23 @@ export type { Codec, CodecName } from './api/codec.js'
 export type { Deadlock, DeadlockedCall, Deadlocks } from './api/deadlock.js'
 export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './api/election.js'
 export type { Flight, FlightOptions, FlightResult, FlightRun, FlightRunOptions, FlightState } from './api/flight.js'
-export type { FencedHold, Hold, HoldEnd, HoldState, MultiHold, Owner } from './api/hold.js'
+export type {
+  FunctionLibrary,
+  Functions,
+  FunctionStats,
+  LibraryFunction,
+  ListLibrariesOptions,
+  LoadOptions,
+  RestoreOptions,
+  RunningFunction,
+} from './api/functions.js'
+export type { FencedHold, Hold, HoldEnd, HoldState, MultiHold, Owner, ReleaseMode } from './api/hold.js'
 export type { Kept } from './api/kept.js'
 export type { CountDownLatch } from './api/latch.js'
 export type {
   AcquireOptions,
   FencedLock,
+  ForceExtendOptions,
   ForceReleaseOptions,
   HolderState,
   Lock,
@@ -33,7 +44,14 @@ export type { ClientEvents, ClientListener, Health, Logger } from './api/monitor
 export type { OwnedFencedLock, OwnedLock, OwnedLockOptions } from './api/owned-lock.js'
 export type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions } from './api/rate-limiter.js'
 export type { Returns, Script, ScriptInput, ScriptOptions, Scripts } from './api/script.js'
-export type { Permit, PermitOptions, PermitSemaphore, Semaphore, SemaphoreOptions } from './api/semaphore.js'
+export type {
+  Permit,
+  PermitOptions,
+  PermitSemaphore,
+  Semaphore,
+  SemaphoreOptions,
+  SemaphoreUsingOptions,
+} from './api/semaphore.js'
 export type {
   SkipReason,
   SlotOptions,

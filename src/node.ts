@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import type { Client } from './api/client.js'
 import { systemClock } from './base/clock.js'
-import { checkClose, checkMethods, show } from './check-options.js'
+import { checkClose, checkMethods, show } from './check-arguments.js'
 
 /** How a signal closes a client. */
 export interface ShutdownOptions {

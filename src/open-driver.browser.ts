@@ -10,3 +10,8 @@ export const openDriver = ({ place, clock }: Settings): Promise<Driver> => {
     return Promise.resolve(new MemoryDriver(openMemoryServer(place.name, clock), place.name))
   return Promise.reject(new ConfigError("a browser cannot connect to Redis: it has only connect('memory:')"))
 }
+
+export const openThread = ({ thread }: Settings): undefined => {
+  if (thread !== undefined)
+    throw new ConfigError('a browser has no thread that could renew locks: omit watchdog.thread')
+}

@@ -14,7 +14,7 @@ const FOR_GOOD = /: ERR (?!max number of clients)|on this port|certificate/
 
 /** Retries until it is connected, until an error comes that will not pass, or until the time is over. */
 export const retryConnect = async <T>(
-  settings: Settings,
+  settings: Pick<Settings, 'retry' | 'clock' | 'connectTimeout' | 'logger'>,
   connectOnce: (limits?: ConnectLimits) => Promise<T>,
 ): Promise<T> => {
   const { retry, clock, connectTimeout, logger } = settings

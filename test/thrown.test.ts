@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import { HoldfastError, LockLostError } from 'holdfast'
-import { show } from '#src/check-options.js'
+import { show } from '#src/check-arguments.js'
 import { codeOf, errorOf, isError, isPromise, partOf, textOf, traceOf } from '#src/thrown.js'
 import { HIDDEN, HOSTILE } from './support/hostile.js'
 

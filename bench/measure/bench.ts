@@ -3,6 +3,13 @@ import type { Headline } from './headline.js'
 import type { About, Column, Row, Target } from '../base/result.js'
 import type { ServerMeter } from './server-meter.js'
 
+export interface MeasuredServer {
+  readonly redis: RedisServer
+  readonly meter: ServerMeter
+  /** Of a server at a distance: how often a caller has sent something after everything before it was answered, on all connections. */
+  readonly turns?: () => Promise<number>
+}
+
 /** What a run gives to its scenarios. */
 export interface Bench {
   readonly quick: boolean
@@ -10,7 +17,7 @@ export interface Bench {
   /** Of a scenario with many rows: those whose name begins so. */
   readonly only?: string | undefined
   /** Undefined: there is no Redis on this machine. */
-  readonly server: { readonly redis: RedisServer; readonly meter: ServerMeter } | undefined
+  readonly server: MeasuredServer | undefined
   log(text: string): void
 }
 

@@ -1,7 +1,7 @@
 import type { Sample } from '../base/load.js'
 import type { Figures } from '../base/result.js'
 import { type Reading, requestsBetween, scriptsBetween } from './server-meter.js'
-import { concat, quantile } from '../base/stats.js'
+import { concat, median, quantile } from '../base/stats.js'
 
 export const totalOf = (samples: readonly Sample[], key: 'pairs' | 'total' | 'held' | 'cpu' | 'asleep'): number =>
   samples.reduce((sum, sample) => sum + (sample[key] ?? 0), 0)
@@ -73,4 +73,21 @@ export const violations = (samples: readonly Sample[], places = 1): number => {
     if (before - gone >= places) found++
   }
   return found
+}
+
+/**
+ * ms from the end of one hold to the begin of the next one in another process, of a lock that one caller has at a time: the median, and what
+ * the quickest tenth takes at most, to which a busy machine adds little.
+ */
+export const betweenProcesses = (samples: readonly Sample[]): { readonly gap?: number; readonly leastGap?: number } => {
+  const stays = samples.flatMap(({ stays }, process) =>
+    Array.from({ length: stays.length / 2 }, (_, i) => ({ process, entered: stays[2 * i]!, left: stays[2 * i + 1]! })),
+  )
+  stays.sort((one, other) => one.entered - other.entered)
+  const gaps = stays.flatMap(({ process, entered }, i) => {
+    const last = stays[i - 1]
+    return last === undefined || last.process === process ? [] : [(entered - last.left) / 1000]
+  })
+  const sorted = gaps.sort((one, other) => one - other)
+  return gaps.length > 0 ? { gap: median(gaps), leastGap: quantile(sorted, 0.1) } : {}
 }

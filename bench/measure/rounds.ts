@@ -2,7 +2,7 @@ import { participantNamed, takingPart } from '../participants.js'
 import { type Participant, whyNot } from '../participants/participant.js'
 import type { Bench } from './bench.js'
 import { Crew } from '../processes/crew.js'
-import { digest, serverSide, totalOf, violations } from './digest.js'
+import { betweenProcesses, digest, serverSide, totalOf, violations } from './digest.js'
 import { workInLine } from './full-line.js'
 import { PATIENCE_AT_END, type Load, type Sample, type Slot } from '../base/load.js'
 import { type Figures, type Row, medians } from '../base/result.js'
@@ -129,11 +129,14 @@ const measure = async (bench: Bench, entry: Entry, load: Load, times: Times): Pr
   const meter = load.engine === 'memory' ? undefined : bench.server!.meter
   // What has no holds is not compared with what a trip takes.
   const trip = load.holdMs === 0 ? undefined : await meter?.trip()
-  const before = await meter?.read()
+  const turns = async (): Promise<number> => (await bench.server?.turns?.()) ?? NaN
+  const [before, from] = [await meter?.read(), await turns()]
   const samples = await work(entry, load, times)
-  const after = await meter?.read()
+  const [until, after] = [await turns(), await meter?.read()]
   const figures = digest(samples, times.seconds)
   if (trip !== undefined) figures['trip'] = trip
+  if (!Number.isNaN(until)) figures['turns'] = (until - from) / totalOf(samples, 'total')
+  if ((load.places ?? 1) === 1) Object.assign(figures, betweenProcesses(samples))
   if (before !== undefined && after !== undefined) {
     serverSide(figures, entry.participant.direct, totalOf(samples, 'total'), [before, after])
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Client, type Hold, connect } from 'holdfast'
+import { type Client, type ClientOptions, type Hold, connect } from 'holdfast'
 import { versionOf } from '../base/paths.js'
 import type { Contender, Participant, Session } from './participant.js'
 
@@ -29,8 +29,8 @@ const rateOf = (client: Client, name: string, perSecond: number): Contender => {
   }
 }
 
-const openWith = async (open: typeof connect, url: string, watchdog?: number): Promise<Session> => {
-  const client = await open({ url, watchdog })
+const openWith = async (open: typeof connect, url: string, options: ClientOptions): Promise<Session> => {
+  const client = await open({ url, ...options })
   let troubles = 0
   client.on('lost', () => troubles++)
   client.on('uncertain', () => troubles++)
@@ -62,7 +62,15 @@ export const holdfast: Participant = {
   // Its presence key.
   direct: ['set'],
   version: () => versionOf('.'),
-  open: (url, watchdog) => openWith(connect, url, watchdog),
+  open: (url, watchdog) => openWith(connect, url, { watchdog }),
+}
+
+/** Only in U1s: no other participant returns before the answer. */
+export const holdfastSent: Participant = {
+  ...holdfast,
+  name: "holdfast, release: 'sent'",
+  setup: "connect({ url, release: 'sent' }), otherwise all defaults",
+  open: (url, watchdog) => openWith(connect, url, { watchdog, release: 'sent' }),
 }
 
 /** Another build of holdfast, for `npm run bench -- beside DIR`. */
@@ -74,6 +82,6 @@ export const before: Participant = {
   async open(url, watchdog) {
     const built = join(process.env['HOLDFAST_BEFORE'] ?? '', 'dist/index.js')
     const module = (await import(pathToFileURL(built).href)) as { connect: typeof connect }
-    return openWith(module.connect, url, watchdog)
+    return openWith(module.connect, url, { watchdog })
   },
 }

@@ -43,12 +43,14 @@ export const openRedlock = async (Class: RedlockClass, url: string, lease: numbe
   // Connected, as ours is when it is open.
   await client.ping()
   const redlock = new Class([client], settingsOf(pollMs))
+  // With all its defaults: where attempts have no limit, an extension that fails is never given up.
+  const keeping = new Class([client], {})
   let troubles = 0
   // Without a listener it would throw; that a lock is taken is told here, too.
-  redlock.on('error', () => undefined)
+  for (const one of [redlock, keeping]) one.on('error', () => undefined)
   return {
     lock: (_kind: unknown, key: string) => ({ acquire: () => redlock.acquire([key], lease) }),
-    kept: (key: string) => ({ acquire: () => kept(redlock, key, lease, () => troubles++) }),
+    kept: (key: string) => ({ acquire: () => kept(keeping, key, lease, () => troubles++) }),
     troubles: () => troubles,
     intact: () => true,
     close: () => client.disconnect(),

@@ -23,7 +23,7 @@ export const runSlot = async ({ sessions, load, names, hold }: Post, slot: Slot)
   const waits = new Recorder()
   const stays = new Recorder()
   const waitsSince = new Float64Array(load.callers).fill(Infinity)
-  const shared = load.processes > 1 && load.kind !== 'limiter'
+  const shared = load.processes > 1 && load.names === 'one' && load.kind !== 'limiter'
   let [pairs, total, crowded, held, gone, longest] = [0, 0, 0, 0, 0, 0]
 
   await sleep(Math.max(0, slot.startAt - Date.now()))

@@ -1,4 +1,5 @@
 import type { Election } from './election.js'
+import type { Functions } from './functions.js'
 import type { Hold, Owner } from './hold.js'
 import type { CountDownLatch } from './latch.js'
 import type { Listing } from './listing.js'
@@ -94,6 +95,8 @@ export interface Client extends AsyncDisposable, Listing, Watching {
   script(lua: string, options?: ScriptOptions): Script
   /** The scripts that the server keeps: load, run, exists, flush, kill. */
   readonly scripts: Scripts
+  /** Redis Functions: load, call, list, stats, delete, flush, dump, restore, kill. In Redisson: RFunction. */
+  readonly functions: Functions
   /** The Web Locks API, as `navigator.locks`, among all processes. The locks are those of `readWriteLock(name, { fair: true })`. */
   readonly locks: WebLocks
   /** A channel for messages. In Redisson: RTopic, or RShardedTopic with `sharded`. */

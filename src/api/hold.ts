@@ -15,6 +15,12 @@ export type HoldState = 'held' | 'uncertain' | 'lost' | 'released' | 'detached'
  */
 export type HoldEnd = 'released' | 'lost' | 'forced' | 'detached'
 
+/**
+ * When `release()` and the end of a `using` resolve. `answered`: when the server has answered. `sent`: as soon as the command is written; if it turns out that the
+ * hold was lost, the client emits `lost`.
+ */
+export type ReleaseMode = 'answered' | 'sent'
+
 /** A lock that you acquired, until it is released or lost. `await using` releases it. */
 export interface Hold extends AsyncDisposable {
   /** The name of the lock. */
@@ -36,7 +42,8 @@ export interface Hold extends AsyncDisposable {
   extend(lease?: number): Promise<void>
   /**
    * Releases the lock. `true`: the lock is free, or has one level less. `false`: the hold was lost, or is not valid any more (detached, client closed). Never
-   * rejects: without an answer it retries within the time left, and then resolves to `false`. If you call it again, it returns the same promise.
+   * rejects: without an answer it retries within the time left, and then resolves to `false`. If you call it again, it returns the same promise. With
+   * `release: 'sent'`: `true` as soon as the command is written.
    */
   release(): Promise<boolean>
   /** Gives the hold a full lease, stops renewing it, and returns a ticket for `client.adopt`, in this process or another. */

@@ -1,4 +1,4 @@
-import type { FencedHold, Hold, MultiHold, Owner } from './hold.js'
+import type { FencedHold, Hold, MultiHold, Owner, ReleaseMode } from './hold.js'
 import type { OwnedFencedLock, OwnedLock } from './owned-lock.js'
 import type { WaitOptions } from './wait-options.js'
 
@@ -13,6 +13,11 @@ export interface AcquireOptions extends WaitOptions {
   renew?: boolean | undefined
   /** Who acquires the lock. Default: a new owner; inside a `using` that holds this very lock, the owner of that `using`, which re-enters. */
   owner?: Owner | undefined
+  /**
+   * `'sent'`: `release()` and the end of `using` resolve as soon as the command is written, which saves a round trip. The next command of this client comes behind
+   * it. If the hold was lost, you learn that from the client's `lost` event only. Default: the client's `release`.
+   */
+  release?: ReleaseMode | undefined
 }
 
 /** Options of `forceRelease`. */
@@ -22,6 +27,14 @@ export interface ForceReleaseOptions {
    * what another owner has acquired meanwhile. Default: releases the lock, whatever its owner is.
    */
   owner?: string | undefined
+}
+
+/** Options of `forceExtend`. */
+export interface ForceExtendOptions {
+  /** Whose hold: the whole `owner` of a holder that `inspect` shows. */
+  owner: string
+  /** The ms that the hold has left afterwards, at least. */
+  lease: number
 }
 
 /** A lock as the server sees it. */
@@ -101,6 +114,11 @@ export interface Lock<H extends Hold = Hold> {
    * its next renewal at the latest.
    */
   forceRelease(options?: ForceReleaseOptions): Promise<boolean>
+  /**
+   * Sets the time left of what `owner` holds to `lease` ms, but never shortens it. `false`: that owner did not hold the lock. It keeps others out while the holder
+   * is cut off or paused: the holder is not told, and a hold that it has counted as lost stays lost. Renewals go on as before.
+   */
+  forceExtend(options: ForceExtendOptions): Promise<boolean>
   /** The same lock with Redisson's method names, for one owner. */
   for(owner: Owner): OwnedLock
 }

@@ -1,3 +1,4 @@
+import type { ReleaseMode } from './hold.js'
 import type { Kept } from './kept.js'
 import type { SetupOptions, WaitOptions } from './wait-options.js'
 
@@ -5,6 +6,12 @@ import type { SetupOptions, WaitOptions } from './wait-options.js'
 export interface SemaphoreOptions extends WaitOptions {
   /** How many permits to acquire, all or none; default 1. 0 are granted at once. */
   permits?: number | undefined
+}
+
+/** Options of a semaphore's `using`. */
+export interface SemaphoreUsingOptions extends SemaphoreOptions, SetupOptions {
+  /** `'sent'`: `using` resolves as soon as the release is written. Default: the client's `release`. */
+  release?: ReleaseMode | undefined
 }
 
 /**
@@ -21,7 +28,7 @@ export interface Semaphore extends Kept {
   available(): Promise<number>
   /** Acquires all permits that are free, and resolves to how many. Negative: the count was below zero, and is zero now. */
   drain(): Promise<number>
-  /** Gives permits back. If the semaphore does not exist, creates it with that many. */
+  /** Gives permits back. If the semaphore does not exist, creates it with that many. If the client's `release` is `'sent'`, resolves when that is written. */
   release(permits?: number): Promise<void>
   /** Gives permits back, unless the semaphore was deleted or has expired. */
   releaseIfExists(permits?: number): Promise<boolean>
@@ -35,8 +42,8 @@ export interface Semaphore extends Kept {
   tryAcquire(options?: SemaphoreOptions): Promise<boolean>
   /** Acquires permits, runs `work`, and gives the permits back whatever happens. */
   using<T>(work: () => Promise<T> | T): Promise<T>
-  /** The same, with the options of `acquire`. */
-  using<T>(options: (SemaphoreOptions & SetupOptions) | undefined, work: () => Promise<T> | T): Promise<T>
+  /** The same, with the options of `acquire`, and `release`. */
+  using<T>(options: SemaphoreUsingOptions | undefined, work: () => Promise<T> | T): Promise<T>
 }
 
 /** Options of a call that acquires permits with an id. */
@@ -45,6 +52,8 @@ export interface PermitOptions extends WaitOptions {
   lease?: number | undefined
   /** Renews the permit while this process lives, with `lease` or the client's lease. Default false. */
   renew?: boolean | undefined
+  /** `'sent'`: `release()` of the permit resolves as soon as the command is written. Default: the client's `release`. */
+  release?: ReleaseMode | undefined
 }
 
 /** One permit of a `PermitSemaphore`. You can trust it as you can trust a hold. A permit that never expires is never in doubt. */

@@ -1,13 +1,21 @@
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
 import { EngineError } from '../errors.js'
+import { probeOf } from '../probe.js'
 import { isA } from '../thrown.js'
+
+/** One of a cluster's masters is enough: another may be away. */
+const timeOf = async (client: Client): Promise<readonly string[]> => {
+  const probe = probeOf(client)
+  const answers = probe.masters.map((node) => probe.texts(['TIME'], node))
+  return Promise.any(answers).catch(() => answers[0] as Promise<readonly string[]>)
+}
 
 /** A clock that shows the server's time: holders and waiters are as old as the server says, even if the clock of this machine is wrong. */
 export const serverClock = async (client: Client): Promise<() => number> => {
   const sent = systemClock.now()
   try {
-    const time = await client.script("return redis.call('TIME')").run({ returns: 'list' })
+    const time = await timeOf(client)
     const ahead = Number(time[0]) * 1000 + Number(time[1]) / 1000 - (sent + systemClock.now()) / 2
     return () => systemClock.now() + ahead
   } catch (error) {

@@ -1,4 +1,4 @@
-import { show } from '../check-options.js'
+import { show } from '../check-arguments.js'
 import { jackson } from './jackson.js'
 import { checkLevels, contentOf } from './codec-limits.js'
 import { utf8 } from './utf8.js'

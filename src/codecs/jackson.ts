@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { show } from '../check-options.js'
+import { show } from '../check-arguments.js'
 import type { Codec } from '../api/codec.js'
 import { JacksonReader } from './jackson-reader.js'
 import { isPlainArray, JavaValue, type Origin, origins, type Written } from './java-value.js'

@@ -1,4 +1,4 @@
-import { show } from '../check-options.js'
+import { show } from '../check-arguments.js'
 
 /**
  * A value with the Java class it is to have, for the codec `'jackson'`: `new JavaValue('java.util.UUID', id)`, `new

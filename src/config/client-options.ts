@@ -4,9 +4,11 @@ import type { Clock } from '../base/clock.js'
 import type { FullTlsOptions, TlsOptions } from '../engine/endpoint.js'
 import type { Deadlocks } from '../api/deadlock.js'
 import type { RedissonVersion } from '../api/client.js'
+import type { ReleaseMode } from '../api/hold.js'
 import type { Logger } from '../api/monitoring.js'
 import type { RetryOptions } from './retry-option.js'
 import type { Place } from './url.js'
+import type { WatchdogOptions } from './watchdog-option.js'
 
 /** Options of `connect`. */
 export interface ClientOptions {
@@ -23,8 +25,11 @@ export interface ClientOptions {
   file?: string | undefined
   /** Functions that replace the Java classes that a file may name as `nameMapper`. Each key is the name of a class. */
   nameMappers?: Readonly<Record<string, (name: string) => string>> | undefined
-  /** The lease of holds that are acquired without one, ms. It is renewed when a third of it is over, while the hold lives. Default 30 000. */
-  watchdog?: number | undefined
+  /**
+   * The lease of holds that are acquired without one, ms. It is renewed when a third of it is over, while the hold lives. Default 30 000.
+   * `{ lease, thread: true, maxBlocked }`: a thread renews it, too, so that work that blocks the event loop does not lose its lock.
+   */
+  watchdog?: number | WatchdogOptions | undefined
   /**
    * How long a waiter of a fair lock may be silent, ms; Redisson's fairLockWaitTimeout. Set it to at least the largest value of all clients on these keys.
    * Default 300 000, as in Redisson; 5000 with `redisson: '3.8'`. At most 2 147 483 647 (24.8 days), like the other timeouts.
@@ -55,6 +60,11 @@ export interface ClientOptions {
   commandTimeout?: number | undefined
   /** How many acquire calls may wait in this client. Any more reject with `BusyError`. Default: any number. */
   maxWaiters?: number | undefined
+  /**
+   * When `release()` and the end of a `using` resolve: `'answered'`, when the server has answered; `'sent'`, as soon as the command is written. A single call can
+   * choose, too: see the guide. Default 'answered'.
+   */
+  release?: ReleaseMode | undefined
   /** The clock that the client uses. Default: the system's. `virtualClock(seed)` of `holdfast/testing` makes `memory:` deterministic. */
   clock?: Clock | undefined
   /** A text for people: `inspect` shows it wherever this client holds a lock or waits for it. Default: host and pid. */

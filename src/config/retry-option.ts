@@ -1,4 +1,4 @@
-import { checkFlag, checkKnown, checkSignal, checkWait } from '../check-options.js'
+import { checkFlag, checkKnown, checkSignal, checkWait } from '../check-arguments.js'
 
 /** How long `connect` keeps trying to reach its server. */
 export interface RetryOptions {

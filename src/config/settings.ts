@@ -9,21 +9,23 @@ import {
   checkFunction,
   checkKnown,
   checkLabel,
-  checkLease,
   checkMethods,
+  checkRelease,
   checkText,
   checkTimeout,
   show,
   readOnce,
-} from '../check-options.js'
+} from '../check-arguments.js'
 import type { Deadlocks } from '../api/deadlock.js'
 import type { RedissonVersion } from '../api/client.js'
+import type { ReleaseMode } from '../api/hold.js'
 import type { Logger } from '../api/monitoring.js'
 import { borrowed, type Borrowed } from './borrowed-client.js'
 import { guarded, silent } from './logger.js'
 import { retryOf, type RetryOptions } from './retry-option.js'
 import { tlsOf } from './tls.js'
 import { type Place, placeOfUrl } from './url.js'
+import { checkThread, type ThreadSettings, watchdogOf } from './watchdog-option.js'
 import { codecOf } from '../codecs/codec-by-name.js'
 import type { ClientOptions, Filed } from './client-options.js'
 import { quoted } from '../plain-text.js'
@@ -33,6 +35,8 @@ export interface Settings {
   readonly place: Place | Borrowed
   readonly tls: FullTlsOptions
   readonly watchdog: number
+  /** Undefined: holds are renewed in this thread only. */
+  readonly thread: ThreadSettings | undefined
   readonly fairWaiterTimeout: number
   readonly redisson: RedissonVersion
   readonly replicas: { readonly sync: boolean; readonly timeout: number }
@@ -44,6 +48,7 @@ export interface Settings {
   readonly retry: RetryOptions | undefined
   readonly commandTimeout: number
   readonly maxWaiters: number
+  readonly release: ReleaseMode
   readonly clock: Clock
   readonly label: string | undefined
   readonly presence: boolean
@@ -71,6 +76,7 @@ const KNOWN: readonly (keyof ClientOptions)[] = [
   'retry',
   'commandTimeout',
   'maxWaiters',
+  'release',
   'clock',
   'label',
   'presence',
@@ -96,12 +102,18 @@ export const readSettings = async (from: From, env: Environment): Promise<Settin
     throw new ConfigError('pass only one of file, url and connection')
   const { readConfig } = await import('#read-config')
   const filed = await readConfig(file, env, { ...options, nameMappers })
-  return settle({ ...given(filed.options), ...given(options) }, env, filed)
+  return settle({ ...given(filed.options), ...given(options), ...leaseOf(filed.options, options) }, env, filed)
 }
 
 /** `undefined` means omitted. */
-const given = (options: ClientOptions): ClientOptions =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+const given = <O extends object>(options: O): Partial<O> =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<O>
+
+/** An object of options for the watchdog may leave the lease to the file. */
+const leaseOf = (filed: ClientOptions, { watchdog }: ClientOptions): ClientOptions =>
+  typeof watchdog === 'object' && typeof filed.watchdog === 'number'
+    ? { watchdog: { lease: filed.watchdog, ...given(watchdog) } }
+    : {}
 
 const mappersOf = (mappers: unknown): NonNullable<ClientOptions['nameMappers']> => {
   if (typeof mappers !== 'object' || mappers === null)
@@ -127,15 +139,17 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
   checkMethods(logger, 'logger', ['debug', 'info', 'warn', 'error'])
   if (label !== undefined) checkLabel(label)
   checkFlag(presence, 'presence')
-  const { watchdog = 30_000, connectTimeout = 10_000, commandTimeout = 3000, maxWaiters = Infinity } = options
+  const { connectTimeout = 10_000, commandTimeout = 3000, maxWaiters = Infinity } = options
   const redisson = versionOf(options.redisson)
   // The same time as for the waiters of that Redisson version.
   const { fairWaiterTimeout = redisson === '3.8' ? 5000 : 300_000 } = options
   const place = filed?.place ?? placeOf(options, env)
+  const renewal = watchdogOf(options.watchdog)
+  if (renewal.thread !== undefined) checkThread(place, clock)
   return {
     place,
     tls: { ...filed?.tls, ...tlsOf(options.tls, 'connection' in place ? undefined : place) },
-    watchdog: checkLease(watchdog, 'watchdog'),
+    ...renewal,
     fairWaiterTimeout: checkTimeout(fairWaiterTimeout, 'fairWaiterTimeout'),
     redisson,
     connectTimeout: checkTimeout(connectTimeout, 'connectTimeout'),
@@ -143,6 +157,7 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
     commandTimeout: checkTimeout(commandTimeout, 'commandTimeout'),
     replicas: replicasOf(options.replicas, commandTimeout),
     maxWaiters: checkCount(maxWaiters, 'maxWaiters'),
+    release: checkRelease(options.release) ?? 'answered',
     mapName,
     codec: codecOf(codec),
     javaCodec: filed?.javaCodec,

@@ -1,6 +1,6 @@
 import type { TlsOptions } from '../engine/endpoint.js'
 import { ConfigError } from '../errors.js'
-import { checkFlag, checkText, readOnce } from '../check-options.js'
+import { checkFlag, checkText, readOnce } from '../check-arguments.js'
 import type { Place } from './url.js'
 import { quoted } from '../plain-text.js'
 

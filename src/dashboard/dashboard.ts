@@ -1,18 +1,18 @@
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
-import { checkFunction, checkMethods, checkOptions, show } from '../check-options.js'
+import { checkFunction, checkMethods, checkOptions, show } from '../check-arguments.js'
 import { plainJson } from '../plain-text.js'
 import { tell, textOf } from '../thrown.js'
+import { act, type ACTS, type DashboardAction } from './act.js'
 import { answer, refusal } from './answers.js'
 import { PAGE, SCRIPT, STYLE } from './assets.gen.js'
 import { fromElsewhere } from './guard.js'
 import { Reader } from './reader.js'
-import { type DashboardAction, release } from './release.js'
 import { type Leaf, routeOf } from './route.js'
 import { aliases } from './shown.js'
 import { Streams } from './streams.js'
 
-/** What a request may do: nothing, look, or also release locks. */
+/** What a request may do: nothing, look, or also act on locks: release and extend what others hold. */
 export type Leave = false | 'read' | 'act'
 
 /** Options of `dashboard`. */
@@ -72,10 +72,10 @@ export const dashboard = (options: DashboardOptions): DashboardHandler => {
   const parts: Parts = {
     reader,
     streams: new Streams(reader, checkStreams(streams)),
-    release: (request) =>
-      release(request, {
+    act: (leaf, request) =>
+      act(leaf, request, {
         ...{ client, alias, reader },
-        // What it throws is its own affair: the lock is released.
+        // What it throws is its own affair: the action is done.
         tell: (action) =>
           tell(
             () => onAction?.(action),
@@ -99,7 +99,7 @@ export const dashboard = (options: DashboardOptions): DashboardHandler => {
 interface Parts {
   readonly reader: Reader
   readonly streams: Streams
-  readonly release: (request: Request) => Promise<Response>
+  readonly act: (leaf: keyof typeof ACTS, request: Request) => Promise<Response>
 }
 
 interface Asking {
@@ -130,12 +130,19 @@ const METHODS: Readonly<Record<Leaf, readonly string[]>> = {
   events: ['GET'],
   state: ['GET'],
   release: ['POST'],
+  extend: ['POST'],
+  ask: ['POST'],
 }
 
 const file =
   (text: string, type: string) =>
   ({ request }: Asking) =>
     answer(request.method === 'HEAD' ? null : text, { type })
+
+const acting =
+  (leaf: keyof typeof ACTS) =>
+  ({ request, may, parts }: Asking) =>
+    may === 'act' ? parts.act(leaf, request) : refusal(405, 'You may look, but not act.', { Allow: '' })
 
 const ELSEWHERE = 'This request comes from another site.'
 
@@ -159,6 +166,7 @@ const ANSWERS: Readonly<Record<Leaf, (asking: Asking) => Response | Promise<Resp
       return refusal(503, textOf(error))
     }
   },
-  release: ({ request, may, parts }) =>
-    may === 'act' ? parts.release(request) : refusal(405, 'You may look, but not act.', { Allow: '' }),
+  release: acting('release'),
+  extend: acting('extend'),
+  ask: acting('ask'),
 }

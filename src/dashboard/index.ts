@@ -1,4 +1,6 @@
+export { onAsked } from './asked.js'
+export type { AskedToRelease } from './asked.js'
 export { dashboard } from './dashboard.js'
 export type { DashboardHandler, DashboardMount, DashboardOptions, Leave } from './dashboard.js'
-export type { DashboardAction } from './release.js'
+export type { DashboardAction } from './act.js'
 export { toNode } from './to-node.js'

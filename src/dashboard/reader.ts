@@ -3,9 +3,12 @@ import type { ListedLock } from '../api/listing.js'
 import { systemClock, type Timer } from '../base/clock.js'
 import { LeftOut } from '../cli/locks/left-out.js'
 import { serverClock } from '../cli/server-clock.js'
+import { serverVersion } from '../cli/server-version.js'
 import { type Cycle, forestOf, identityOf } from '../cli/tree/wait-forest.js'
 import { plainText } from '../plain-text.js'
 import { textOf } from '../thrown.js'
+import { Leaders } from './leaders.js'
+import { Rates } from './rates.js'
 import { type Alias, type Before, freed, idOf, shown } from './shown.js'
 import type { Around, CycleStep, Difference, ShownLock, Snapshot } from './state.js'
 
@@ -51,6 +54,8 @@ export class Reader {
   #entries = new Map<string, Entry>()
   /** The newest reading as the client gave it. */
   #listed: readonly ListedLock[] = []
+  readonly #leaders: Leaders
+  readonly #rates = new Rates()
   #around: Around
   #cycles = new Set<string>()
   #now: (() => number) | undefined
@@ -65,7 +70,9 @@ export class Reader {
 
   constructor(options: ReaderOptions) {
     this.#options = options
-    this.#around = { at: 0, every: EVERY, where: options.where, cycles: [], trouble: null, missing: null, hidden: 0 }
+    this.#leaders = new Leaders(options.client)
+    const nothing = { cycles: [], trouble: null, missing: null, hidden: 0, rates: [] }
+    this.#around = { at: 0, every: EVERY, where: options.where, ...nothing }
     options.client.on('reconnect', () => {
       // It may be another server.
       this.#clockIsOld = true
@@ -171,6 +178,7 @@ export class Reader {
     this.#clockIsOld = false
     try {
       this.#now = await serverClock(this.#options.client)
+      this.#around = { ...this.#around, server: await serverVersion(this.#options.client) }
     } catch (error) {
       this.#clockIsOld = true
       throw error
@@ -195,11 +203,23 @@ export class Reader {
     this.#took = systemClock.monotonic() - began
     const every = Math.max(EVERY, Math.round(this.#took * (SHARE + 1)))
     const hidden = Math.max(0, listed.length - MOST_LOCKS)
-    this.#around = { ...this.#around, at: now, every, hidden, cycles, trouble: null, missing }
+    const rates = this.#count(now)
+    this.#around = { ...this.#around, at: now, every, hidden, cycles, rates, trouble: null, missing }
+    void this.#leaders.look(listed)
     this.#tell(
       changed.map(([, { lock }]) => lock),
       gone,
     )
+  }
+
+  #count(now: number): Around['rates'] {
+    let [handOvers, waiters] = [0, 0]
+    for (const { lock } of this.#entries.values()) {
+      handOvers += lock.past.filter(({ until }) => until === now).length
+      waiters += lock.waiters
+    }
+    this.#rates.add(now, handOvers, waiters)
+    return this.#rates.list(now)
   }
 
   /** `partly`: something could not be read. What is not there then is perhaps only not read, and stays as it was. */
@@ -210,7 +230,9 @@ export class Reader {
     const absent = [...before.values()].filter(({ lock }) => !there.has(lock.id))
     const stays = ({ lock }: Entry): boolean => partly && lock.free === undefined
     const seen = { now, alias, before: (id: string) => before.get(id) }
-    const read = listed.slice(0, MOST_LOCKS).map((lock) => entryOf(shown(lock, seen), now))
+    const entry = (lock: ListedLock): Entry =>
+      entryOf(shown(lock, { ...seen, election: this.#leaders.isElection(lock) }), now)
+    const read = listed.slice(0, MOST_LOCKS).map(entry)
     const kept = absent.filter(stays).slice(0, MOST_LOCKS - read.length)
     const free = absent.filter((entry) => !stays(entry)).flatMap((entry) => freed(entry, now) ?? [])
     const all = [...read, ...kept, ...free.slice(-MOST_FREE).map((lock) => entryOf(lock, now))]

@@ -1,5 +1,5 @@
 /** What the dashboard has, below the path at which it is mounted. */
-const LEAVES = ['', 'app.js', 'style.css', 'events', 'state', 'release'] as const
+const LEAVES = ['', 'app.js', 'style.css', 'events', 'state', 'release', 'extend', 'ask'] as const
 export type Leaf = (typeof LEAVES)[number]
 
 /** Paths of other shapes are tricks, or mistakes: `//`, `%2e`, a backslash. */

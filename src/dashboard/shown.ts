@@ -13,6 +13,8 @@ const MOST_KEYS = 20
 const JITTER = 400
 /** ms. If the lease ends later than it did, by more than this, it was renewed. */
 const RENEWAL = 1000
+/** If more is left than so many of the leases that were seen, somebody extended it: no renewal is due in a third of that. */
+const EXTENSION = 1.5
 /** ms. What has ended since a reading that is older than this ended when it was last seen, as far as anybody knows. */
 const PAUSE = 5000
 
@@ -35,14 +37,24 @@ const cut = (text: string): string => (text.length <= LONGEST ? text : `${text.s
 
 type Anybody = ListedHolder | ListedWaiter
 
-const person = (one: Anybody, since: number, alias: Alias): Person => ({
-  id: alias(one.owner),
-  client: alias(one.client),
-  short: one.client.slice(0, 8),
-  ...(one.label !== undefined && { label: cut(one.label) }),
-  since: Math.round(one.since ?? since),
-  ...(one.keys !== undefined && { keys: one.keys.slice(0, MOST_KEYS).map(cut) }),
-})
+/** Who was there at the reading before. */
+interface Around extends Pick<Seen, 'now' | 'alias'> {
+  readonly people: readonly Person[] | undefined
+}
+
+/** A client that has died has no label any more: people still want to know who it was. */
+const person = (one: Anybody, { people, now, alias }: Around): Person => {
+  const id = alias(one.owner)
+  const before = people?.find((other) => other.id === id)
+  const label = one.label === undefined ? before?.label : cut(one.label)
+  return {
+    ...{ id, client: alias(one.client), short: one.client.slice(0, 8) },
+    ...(label !== undefined && { label }),
+    // The earliest that was ever said.
+    since: Math.round(one.since ?? before?.since ?? now),
+    ...(one.keys !== undefined && { keys: one.keys.slice(0, MOST_KEYS).map(cut) }),
+  }
+}
 
 const signed = (holder: ListedHolder): Pick<Person, 'sign'> => {
   const { is } = signOf(holder)
@@ -50,25 +62,23 @@ const signed = (holder: ListedHolder): Pick<Person, 'sign'> => {
   return is === 'redisson' || is === 'unknown' ? { sign: is } : {}
 }
 
-const holding = (one: ListedHolder, since: number, alias: Alias): Person => ({
-  ...person(one, since, alias),
+const holding = (one: ListedHolder, around: Around): Person => ({
+  ...person(one, around),
   ...signed(one),
   ...(one.mode !== 'exclusive' && { mode: one.mode }),
   ...(one.count > 1 && { count: one.count }),
   ...(one.waitsFor !== undefined && { wants: one.waitsFor.slice(0, MOST_KEYS).map(({ name }) => cut(name)) }),
 })
 
-/** Since when somebody is there that was seen before: the earliest that was ever said. */
-const sinceOf = (people: readonly Person[] | undefined, id: string, now: number): number =>
-  people?.find((one) => one.id === id)?.since ?? now
-
 const leaseOf = ({ remaining }: ListedLock, now: number, before: ShownLock | undefined): Partial<ShownLock> => {
   if (remaining === undefined) return {}
   if (remaining === Infinity) return { until: null }
   const was = before?.until ?? undefined
   const until = Math.round(now + remaining)
-  const lease = Math.max(before?.lease ?? 0, remaining)
-  const renewed = before?.renewed === true || (was !== undefined && until - was > RENEWAL)
+  const longer = was !== undefined && until - was > RENEWAL
+  const extended = longer && remaining > EXTENSION * (before?.lease ?? 0)
+  const lease = longer ? remaining : Math.max(before?.lease ?? 0, remaining)
+  const renewed = !extended && (longer || before?.renewed === true)
   const same = was !== undefined && Math.abs(until - was) < JITTER
   return {
     until: same ? was : until,
@@ -105,21 +115,28 @@ export interface Seen {
   readonly now: number
   readonly alias: Alias
   readonly before: (id: string) => Before | undefined
+  /** Its holder is known to lead. */
+  readonly election?: boolean
 }
 
-export const shown = (lock: ListedLock, { now, alias, before: at }: Seen): ShownLock => {
+/** A slot's lock is part of another object, so it is listed by its key. */
+const SLOT = ':slot-lock:'
+
+const roleOf = ({ name }: ListedLock, election: boolean): Pick<ShownLock, 'role'> =>
+  election ? { role: 'election' } : name.includes(SLOT) ? { role: 'slot' } : {}
+
+export const shown = (lock: ListedLock, { now, alias, before: at, election = false }: Seen): ShownLock => {
   const id = idOf(lock, alias)
   const last = at(id)
   const before = last?.lock
   const holders = lock.holders
     .slice(0, MOST_HOLDERS)
-    .map((one) => holding(one, sinceOf(before?.holders, alias(one.owner), now), alias))
-  const waiting = lock.waiting
-    .slice(0, MOST_WAITERS)
-    .map((one) => person(one, sinceOf(before?.waiting, alias(one.owner), now), alias))
+    .map((one) => holding(one, { people: before?.holders, now, alias }))
+  const waiting = lock.waiting.slice(0, MOST_WAITERS).map((one) => person(one, { people: before?.waiting, now, alias }))
   const same = holders.length === 1 && before?.holders[0]?.id === holders[0]?.id
   return {
     ...{ id, name: cut(lock.name), kind: lock.kind, holders, waiting },
+    ...roleOf(lock, election),
     holding: lock.holders.length,
     waiters: lock.waiting.length,
     ...(lock.more === true && { more: true as const }),
@@ -136,6 +153,6 @@ export const freed = (before: Before, now: number): ShownLock | undefined => {
   const free = before.lock.free ?? endOf(before, now)
   const past = ended(before, [], now)
   if (now - free > WINDOW || past.length === 0) return undefined
-  const { id, name, kind } = before.lock
-  return { id, name, kind, holders: [], holding: 0, waiting: [], waiters: 0, past, free }
+  const { id, name, kind, role } = before.lock
+  return { id, name, kind, ...(role && { role }), holders: [], holding: 0, waiting: [], waiters: 0, past, free }
 }

@@ -30,6 +30,8 @@ export interface ShownLock {
   readonly id: string
   readonly name: string
   readonly kind: string
+  /** `election`: its holder leads. `slot`: it is held while a slot of a schedule runs. */
+  readonly role?: 'election' | 'slot' | undefined
   readonly holders: readonly Person[]
   /** How many holders there are: `holders` has only the first of them. */
   readonly holding: number
@@ -69,6 +71,9 @@ export interface Trouble {
   readonly since: number
 }
 
+/** How many holds were seen to be handed over, or to end, and how many callers waited at most. */
+export type Rate = readonly [handOvers: number, waiters: number]
+
 /** What stands beside the locks. */
 export interface Around {
   /** When the server was read, by its clock, ms since the epoch. */
@@ -76,6 +81,10 @@ export interface Around {
   /** ms from the beginning of one reading to the next. */
   readonly every: number
   readonly where: string
+  /** The server's name and version, if it says so. */
+  readonly server?: string | undefined
+  /** The last five minutes, in steps of five seconds; `null`: nobody looked. */
+  readonly rates: readonly (Rate | null)[]
   readonly cycles: readonly (readonly CycleStep[])[]
   readonly trouble: Trouble | null
   /** Why some locks could not be read. Those that were shown before stay as they were. */

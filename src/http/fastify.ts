@@ -1,7 +1,10 @@
 import { type RateLimitOptions, beside, judge } from './rate-limit.js'
 
 export { networkOf } from './client-address.js'
+export { holdfast, holdfast as default } from './fastify-plugin.js'
+export type { HoldfastPluginOptions } from './fastify-plugin.js'
 export type { RateLimitOptions } from './rate-limit.js'
+export type { RequestLockOptions } from './request-locks.js'
 
 /** The part of Fastify's request that is used. */
 interface Request {

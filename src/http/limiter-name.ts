@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Rate } from '../api/rate-limiter.js'
-import { show } from '../check-options.js'
+import { show } from '../check-arguments.js'
 
 /** How long an unused limiter is kept at least, ms: one that is soon used again need not be set again. */
 const KEPT = 60_000

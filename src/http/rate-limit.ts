@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.js'
-import { checkAmount, checkFunction, checkLease, checkOptions, show } from '../check-options.js'
+import { checkAmount, checkFunction, checkLease, checkOptions, show } from '../check-arguments.js'
 import type { RateDecision } from '../api/rate-limiter.js'
 import { networkOf } from './client-address.js'
 import { AwayDetector } from './away-detector.js'

@@ -1,5 +1,5 @@
 import { systemClock } from '../base/clock.js'
-import { show } from '../check-options.js'
+import { show } from '../check-arguments.js'
 import { errorOf, isError, isPromise, settled } from '../thrown.js'
 
 /** An Error that no framework misunderstands: with `undefined`, Express goes on with the request, and with 'route', it leaves the route. */

@@ -227,17 +227,19 @@ const semaphoreEntersOrBlocksText = "local function entersOrBlocks(owner,line)lo
 
 const semaphoreFitInText = 'local function fitIn(wanted,calls,left)local taken,more=0,tonumber(wanted[calls+1])while more and taken+more<=left do\ncalls,taken=calls+1,taken+more\nmore=tonumber(wanted[calls+1])end\nreturn calls,taken\nend'
 
+const semaphoreGrantPermitsText = "local function grantPermits(line,mine)restoreDeadlines(line)local overdue,long=membersAt(line.deadlines,0,64,line.now)for i=1,long and 0 or#overdue,2 do leaveLine(line,overdue[i])end\nif long then redis.call('ZREMRANGEBYRANK',line.deadlines,0,#overdue/2-1)end\nline.granted={}walkLine(line,mine)for _,owner in ipairs(line.granted)do\nredis.call('LREM',line.queue,1,owner)if not mine[owner]then\nredis.call('ZADD',line.deadlines,line.now+3000.5+math.min(line.granted[owner],600)/4096,owner)end\nend\nlocal head=redis.call('LINDEX',line.queue,0)local wasOpen=(#line.granted>0 or not head and line.left>0)and redis.pcall('HDEL',line.turn,'till')==1\nif wasOpen then\nredis.pcall('HDEL',line.turn,'value')redis.pcall('HSET',line.turn,'since',line.now,'visits',0)end\nlocal found=not wasOpen and not line.lapsed and mine[line.first]and line.granted[line.first]if found then\nredis.pcall('HSET',line.turn,'gave',line.now)redis.pcall('PEXPIRE',line.turn,10000)end\nif head and(line.asks or head~=line.first and not mine[head]and(line.others or found or#line.granted==0))then\nredis.pcall(line.publish,grantChannel(line,head),'0')end\nif#overdue==128 or long then redis.pcall(line.publish,grantChannel(line,line.client),'0')end\nend"
+
 const semaphoreGrantText = "local function grant(line,owner)local wants=line.wants\nredis.call('DECRBY',line.permits,wants)orUndo(function()redis.call('INCRBY',line.permits,wants)end,redis.call,'HSET',line.amounts,owner,wants)line.left=line.left-wants\nline.granted[#line.granted+1],line.granted[owner]=owner,wants\nend"
 
 const semaphoreGrantedToText = "local function grantedTo(line,owner)line.amount=redis.call('HGET',line.amounts,owner)return grantsIn(line.amount,line.amount or redis.call('ZSCORE',line.deadlines,owner))end"
 
 const semaphoreGrantsInText = 'local function grantsIn(amount,due)if amount then\namount=whole(amount)or 0\nreturn amount>0 and amount<=2147483647 and amount or 0\nend\nlocal mark=(tonumber(due)or 0)%1\nreturn mark>0.5 and mark<0.75 and(mark-0.5)*4096 or 0\nend'
 
-const semaphoreHandOverText = "local function handOver(line,available,told)line.left=available\npcall(function()noticeOutsiders(line)if turnLeft(line)>0 or available>0 and beginTurn(line)then\nredis.pcall('HSET',line.turn,'value',available)else\nwalkForPermits(line,{})end\nend)if not told then\npublishPermits(line.channel,line.publish,line.left)end\nend"
+const semaphoreHandOverText = "local function handOver(line,available,told)line.left=available\npcall(function()noticeOutsiders(line)if turnLeft(line)>0 or available>0 and beginTurn(line)then\nredis.pcall('HSET',line.turn,'value',available)else\ngrantPermits(line,{})end\nend)if not told then\npublishPermits(line.channel,line.publish,line.left)end\nend"
 
 const semaphoreIsHolderText = 'local function isHolder(line,owner)return grantedTo(line,owner)>0\nend'
 
-const semaphoreJoinLineText = "local function joinLine(line,owner,joins,push,own,news,undo)local mark,open=own==1 and 0.25 or 0,0\nlocal done,refusal=pcall(function()local some,long,anew,places={},false,{},{}if redis.call('EXISTS',line.queue)==0 then some,long=membersAt(line.deadlines,0,1000)end\nif long then redis.call('ZREMRANGEBYRANK',line.deadlines,0,#some/2-1)end\nfor i=1,long and 0 or#some,2 do places[#places+1]=some[i]end\nlocal amounts=#places>0 and redis.call('HMGET',line.amounts,unpack(places))for i,other in ipairs(places)do\nif grantsIn(amounts[i],some[2*i])==0 then anew[#anew+1]=other end\nend\nif#anew>0 then\nredis.call('ZREM',line.deadlines,unpack(anew))redis.call('HDEL',line.amounts,unpack(anew))end\nif joins>0 then\nlocal due=tonumber(redis.call('ZSCORE',line.deadlines,owner))if own==3 or own<2 and due and(due%1==0.5 or due%1==0.75)then mark=0.75 end\nredis.call('ZADD',line.deadlines,line.now+line.allowance+mark,owner)redis.call('HSET',line.amounts,owner,-joins)if not due then redis.call(push,line.queue,owner)end\nfor _,key in ipairs({line.queue,line.deadlines,line.amounts})do redis.call('PEXPIRE',key,604800000)end\nend\nopen=turnLeft(line)if open==0 or news==1 then\nwalkForPermits(line,{[owner]=1})open=0\nend\nend)if not done then\nundo()error(string.sub(refusal,1,1)=='@'and refusal or{err=refusal},0)end\nreturn mark,open\nend"
+const semaphoreJoinLineText = "local function joinLine(line,owner,joins,push,own,news,undo)local mark,open=own==1 and 0.25 or 0,0\nlocal done,refusal=pcall(function()local some,long,anew,places={},false,{},{}if redis.call('EXISTS',line.queue)==0 then some,long=membersAt(line.deadlines,0,1000)end\nif long then redis.call('ZREMRANGEBYRANK',line.deadlines,0,#some/2-1)end\nfor i=1,long and 0 or#some,2 do places[#places+1]=some[i]end\nlocal amounts=#places>0 and redis.call('HMGET',line.amounts,unpack(places))for i,other in ipairs(places)do\nif grantsIn(amounts[i],some[2*i])==0 then anew[#anew+1]=other end\nend\nif#anew>0 then\nredis.call('ZREM',line.deadlines,unpack(anew))redis.call('HDEL',line.amounts,unpack(anew))end\nif joins>0 then\nlocal due=tonumber(redis.call('ZSCORE',line.deadlines,owner))if own==3 or own<2 and due and(due%1==0.5 or due%1==0.75)then mark=0.75 end\nredis.call('ZADD',line.deadlines,line.now+line.allowance+mark,owner)redis.call('HSET',line.amounts,owner,-joins)if not due then redis.call(push,line.queue,owner)end\nfor _,key in ipairs({line.queue,line.deadlines,line.amounts})do redis.call('PEXPIRE',key,604800000)end\nend\nopen=turnLeft(line)if open==0 or news==1 then\ngrantPermits(line,{[owner]=1})open=0\nend\nend)if not done then\nundo()error(string.sub(refusal,1,1)=='@'and refusal or{err=refusal},0)end\nreturn mark,open\nend"
 
 const semaphoreLeaveLineText = "local function leaveLine(line,owner)local has=endTrial(line,owner)if has>0 and countWith(textOf(line.permits),has)then\nline.left=redis.call('INCRBY',line.permits,has)+(line.over or 0)line.added=line.added+has\nelseif redis.call('ZREM',line.deadlines,owner)==1 then\nredis.call('HDEL',line.amounts,owner)if redis.call('LLEN',line.queue)<=1000 then redis.call('LREM',line.queue,1,owner)end\nend\nreturn has\nend"
 
@@ -254,8 +256,6 @@ const semaphoreRemoveDeadPlacesText = 'local function removeDeadPlaces()end'
 const semaphoreRestoreDeadlinesText = "local function restoreDeadlines(line)if redis.call('HLEN',line.amounts)<=redis.call('ZCARD',line.deadlines)then\nreturn\nend\nlocal some=fieldsAt(line.amounts,'0',200)for i=1,math.min(#some,1000),2 do\nif#some[i]<100 and not redis.call('ZSCORE',line.deadlines,some[i])then\nredis.call('ZADD',line.deadlines,line.now+3000,some[i])end\nend\nredis.call('PEXPIRE',line.deadlines,604800000)end"
 
 const semaphoreTakeText = "local function take(permits,note,taken,paid)local kept,done=redis.pcall('SET',note,taken,'PX',3600000),0\nif not kept.err and taken~=paid then\ndone=redis.pcall('DECRBY',permits,taken-paid)end\nif kept.err or type(done)=='table'then\nif paid>0 then\nredis.pcall('INCRBY',permits,paid)end\nredis.pcall('SET',note,0,'PX',3600000)return kept.err and kept or done\nend\nend"
-
-const semaphoreWalkForPermitsText = "local function walkForPermits(line,mine)restoreDeadlines(line)local overdue,long=membersAt(line.deadlines,0,64,line.now)for i=1,long and 0 or#overdue,2 do leaveLine(line,overdue[i])end\nif long then redis.call('ZREMRANGEBYRANK',line.deadlines,0,#overdue/2-1)end\nline.granted={}walkLine(line,mine)for _,owner in ipairs(line.granted)do\nredis.call('LREM',line.queue,1,owner)if not mine[owner]then\nredis.call('ZADD',line.deadlines,line.now+3000.5+math.min(line.granted[owner],600)/4096,owner)end\nend\nlocal head=redis.call('LINDEX',line.queue,0)local wasOpen=(#line.granted>0 or not head and line.left>0)and redis.pcall('HDEL',line.turn,'till')==1\nif wasOpen then\nredis.pcall('HDEL',line.turn,'value')redis.pcall('HSET',line.turn,'since',line.now,'visits',0)end\nlocal found=not wasOpen and not line.lapsed and mine[line.first]and line.granted[line.first]if found then\nredis.pcall('HSET',line.turn,'gave',line.now)redis.pcall('PEXPIRE',line.turn,10000)end\nif head and(line.asks or head~=line.first and not mine[head]and(line.others or found or#line.granted==0))then\nredis.pcall(line.publish,grantChannel(line,head),'0')end\nif#overdue==128 or long then redis.pcall(line.publish,grantChannel(line,line.client),'0')end\nend"
 
 const serverNowText = "local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end"
 
@@ -282,7 +282,7 @@ export const classicFairLockAsk: Script<
   readonly [stamp: string, left: number, states: readonly number[]]
 > = script(
   'classic-fair-lock/ask',
-  '81b6976b5764f507cc6b73e03f4c896b68302268',
+  'ff49e40988f127937107333213694b67bc069605',
   holderOfText +
     '\n' +
     wrongKindText +
@@ -300,7 +300,7 @@ export const classicFairLockAsk: Script<
     linePlacesAtText +
     '\n' +
     classicFairLockRemoveOverdueText +
-    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local counted,joins,notAfter,asked=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV\nif holderOf(lock)==nil then\nreturn wrongKind(lock)end\ncounted=counted=='1'local time=redis.call('TIME')local now=time[1]*1000+math.floor(time[2]/1000)local function take(owner,lease,allowance,holds)if not holds then\nlocal head=redis.call('LINDEX',queue,0)if redis.call('EXISTS',lock)==1 or head and head~=owner then\nreturn false\nend\nredis.call('LPOP',queue)redis.call('ZREM',deadlines,owner)local waiting=counted and membersAt(deadlines,0,2000)or{}for i=1,#waiting,2 do waiting[i],waiting[i+1]=waiting[i+1]-allowance,waiting[i]end\naddScores(deadlines,waiting)takeFirstHold(lock,owner,lease)else\nredis.call('PEXPIRE',lock,math.max(lease,leftOf(lock)))end\nreturn true\nend\nlocal function stand(owner,allowance,deadline)if deadline and counted then\nreturn deadline-allowance-now\nend\nlocal before=redis.call('LINDEX',queue,counted and-1 or 0)local theirs=before and before~=owner and redis.call('ZSCORE',deadlines,before)local left=theirs and theirs-now or leftOf(lock)if redis.call('ZADD',deadlines,now+left+allowance,owner)==1 then\norUndo(function()redis.call('ZREM',deadlines,owner)end,redis.call,'RPUSH',queue,owner)end\nreturn left\nend\nremoveOverdue(queue,deadlines,now)local soonest,states=nil,{}for i=4,#asked,3 do\nlocal owner,allowance,state=asked[i],tonumber(asked[i+2]),2\nlocal holds=redis.call('HEXISTS',lock,owner)==1\nlocal deadline=redis.call('ZSCORE',deadlines,owner)if holds or deadline or now<=notAfter then\nif take(owner,tonumber(asked[i+1]),allowance,holds)then\nstate=1\nelseif deadline or joins=='1'then\nlocal left=stand(owner,allowance,deadline)soonest=math.min(soonest or left,left)state=0\nend\nend\nstates[#states+1]=state\nend\nreturn{time[1]..string.format('%06d',time[2]),math.max(-1,math.min(soonest or leftOf(lock),9000000000000000)),states}",
+    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local counted,joins,notAfter,asked=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV\nif holderOf(lock)==nil then\nreturn wrongKind(lock)end\ncounted=counted=='1'local time=redis.call('TIME')local now=time[1]*1000+math.floor(time[2]/1000)local head,last,theirs\nlocal function lookAgain()head,last=redis.call('LINDEX',queue,0),redis.call('LINDEX',queue,counted and-1 or 0)theirs=last and redis.call('ZSCORE',deadlines,last)end\nlocal function take(owner,lease,allowance,holds)if not holds then\nif redis.call('EXISTS',lock)==1 or head and head~=owner then\nreturn false\nend\nredis.call('LPOP',queue)redis.call('ZREM',deadlines,owner)local waiting=counted and membersAt(deadlines,0,2000)or{}for i=1,#waiting,2 do waiting[i],waiting[i+1]=waiting[i+1]-allowance,waiting[i]end\naddScores(deadlines,waiting)takeFirstHold(lock,owner,lease)lookAgain()else\nredis.call('PEXPIRE',lock,math.max(lease,leftOf(lock)))end\nreturn true\nend\nlocal function stand(owner,allowance,deadline)if deadline and counted then\nreturn deadline-allowance-now\nend\nlocal left=theirs and last~=owner and theirs-now or leftOf(lock)local gone=now+left+allowance\nif redis.call('ZADD',deadlines,gone,owner)==1 then\norUndo(function()redis.call('ZREM',deadlines,owner)end,redis.call,'RPUSH',queue,owner)head=head or owner\nend\nif counted or head==owner then last,theirs=owner,gone end\nreturn left\nend\nremoveOverdue(queue,deadlines,now)lookAgain()local soonest,states=nil,{}for i=4,#asked,3 do\nlocal owner,allowance,state=asked[i],tonumber(asked[i+2]),2\nlocal holds=redis.call('HEXISTS',lock,owner)==1\nlocal deadline=redis.call('ZSCORE',deadlines,owner)if holds or deadline or now<=notAfter then\nif take(owner,tonumber(asked[i+1]),allowance,holds)then\nstate=1\nelseif deadline or joins=='1'then\nlocal left=stand(owner,allowance,deadline)soonest=math.min(soonest or left,left)state=0\nend\nend\nstates[#states+1]=state\nend\nreturn{time[1]..string.format('%06d',time[2]),math.max(-1,math.min(soonest or leftOf(lock),9000000000000000)),states}",
   3,
   tuple(digits, integer, oneFor(integer, 4, 3)),
 )
@@ -1875,7 +1875,7 @@ export const permitSemaphoreAdd: Script<
   number
 > = script(
   'permit-semaphore/add',
-  'a764c2418a13741aba0138ef36fe2b378ffaccce',
+  'fae6d943054dd377614fe09a63121db36c953187',
   leftOfText +
     '\n' +
     wholeText +
@@ -1944,7 +1944,7 @@ export const permitSemaphoreAdd: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     publishPermitsText +
     '\n' +
@@ -1967,7 +1967,7 @@ export const permitSemaphoreAsk: Script<
   readonly [calls: number, first: number, open: number, share: number, left: number, all: number]
 > = script(
   'permit-semaphore/ask',
-  '49d6b469074b29e2277185d0f784e363afdee53e',
+  '7c46d6c534d48d32362008ceba0eda9f0485e7ea',
   semaphoreLineOfText +
     '\n' +
     textOfText +
@@ -2036,7 +2036,7 @@ export const permitSemaphoreAsk: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     semaphoreJoinLineText +
     '\n' +
@@ -2127,7 +2127,7 @@ export const permitSemaphoreLeave: Script<
   number
 > = script(
   'permit-semaphore/leave',
-  'dc8a62d01301cbeb2890309b6186647baf3c99c8',
+  'c089ffacc406112b29d7c6774e5842b9c0341295',
   semaphoreLineOfText +
     '\n' +
     textOfText +
@@ -2198,12 +2198,12 @@ export const permitSemaphoreLeave: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     publishPermitsText +
     '\n' +
     semaphoreHandOverText +
-    "\nlocal permits,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local owner,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)line.timeouts,line.over,line.most,line.visits=timeouts,0,600,1\nline.over=reclaimExpired(permits,timeouts,line.now,0)local text=redis.pcall('GETRANGE',permits,0,31)line.left=(type(text)=='string'and whole(text)or 0)+line.over\nlocal back=leaveLine(line,owner)if back>0 then\nhandOver(line,line.left,false)elseif turnLeft(line)==0 then\nnoticeOutsiders(line)walkForPermits(line,{})end\nreturn back",
+    "\nlocal permits,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local owner,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)line.timeouts,line.over,line.most,line.visits=timeouts,0,600,1\nline.over=reclaimExpired(permits,timeouts,line.now,0)local text=redis.pcall('GETRANGE',permits,0,31)line.left=(type(text)=='string'and whole(text)or 0)+line.over\nlocal back=leaveLine(line,owner)if back>0 then\nhandOver(line,line.left,false)elseif turnLeft(line)==0 then\nnoticeOutsiders(line)grantPermits(line,{})end\nreturn back",
   6,
   integer,
 )
@@ -2248,7 +2248,7 @@ export const permitSemaphoreRelease: Script<
   number
 > = script(
   'permit-semaphore/release',
-  'eb1096b5efe0ea049d757c95c3729720767cadc3',
+  '83331f92f6021aa881ce3d44e7d6f633022c36a5',
   serverNowText +
     '\n' +
     permitSemaphoreMemberOfText +
@@ -2323,7 +2323,7 @@ export const permitSemaphoreRelease: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     semaphoreHandOverText +
     '\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.most,line.visits=timeouts,600,visits\nline.over,line.lapsed,line.left,line.added=over,reaped>0,available,#ids-6+reaped\nif#client>36 then\npcall(leaveLine,line,client)end\nhandOver(line,line.left,not lined)return 1',
@@ -2385,7 +2385,7 @@ export const permitSemaphoreSetPermits: Script<
   number
 > = script(
   'permit-semaphore/set-permits',
-  '3b2d062ba59a93d3513f012c84417bc1a5e97d48',
+  'ca271401fff8a1978f89a66c07298f4edf70ad24',
   semaphoreLineOfText +
     '\n' +
     textOfText +
@@ -2456,7 +2456,7 @@ export const permitSemaphoreSetPermits: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     publishPermitsText +
     '\n' +
@@ -2476,7 +2476,7 @@ export const permitSemaphoreTrySetPermits: Script<
   number
 > = script(
   'permit-semaphore/try-set-permits',
-  '022c4a15c830a271f0b4b9049d6647f12e4b44fc',
+  'dde32f850c38c94e70b600dc56cb9edb9fbb89a8',
   textOfText +
     '\n' +
     wholeText +
@@ -2545,7 +2545,7 @@ export const permitSemaphoreTrySetPermits: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     publishPermitsText +
     '\n' +
@@ -2565,7 +2565,7 @@ export const permitSemaphoreUndo: Script<
   number
 > = script(
   'permit-semaphore/undo',
-  '1f9e1bdf72a5cdb0cb0edb38b6d5c1dc2ea28cbd',
+  'fcc3485381d7445724501d16fab4176b6799c926',
   textOfText +
     '\n' +
     permitSemaphoreMemberOfText +
@@ -2634,7 +2634,7 @@ export const permitSemaphoreUndo: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     publishPermitsText +
     '\n' +
@@ -3493,7 +3493,7 @@ export const semaphoreAdd: Script<
   number
 > = script(
   'semaphore/add',
-  'f68f8850f1999ba756768be754646cfb84cdb5c7',
+  '1cc500455dd9d94e873337cb3cbe7fc79c6cae10',
   leftOfText +
     '\n' +
     textOfText +
@@ -3560,7 +3560,7 @@ export const semaphoreAdd: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     semaphoreHandOverText +
     '\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.visits,line.left,line.added=visits,available,amount\nif#client>36 then\npcall(leaveLine,line,client)end\nhandOver(line,line.left,not lined)return 1',
@@ -3581,7 +3581,7 @@ export const semaphoreAsk: Script<
   readonly [calls: number, first: number, open: number, share: number]
 > = script(
   'semaphore/ask',
-  '9dac2fd531e2b9c3908b219f635a44385715f21d',
+  'dc98ec45cb1ab604bf93cf955e9b747b243c9d3c',
   textOfText +
     '\n' +
     wholeText +
@@ -3644,7 +3644,7 @@ export const semaphoreAsk: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     semaphoreJoinLineText +
     '\n' +
@@ -3687,7 +3687,7 @@ export const semaphoreLeave: Script<
   number
 > = script(
   'semaphore/leave',
-  'a61f05819a6a403e79bf1fbd226306d81362ce6c',
+  'd615977c32741b2512b163a145297f4936eeab43',
   semaphoreLineOfText +
     '\n' +
     wholeText +
@@ -3750,12 +3750,12 @@ export const semaphoreLeave: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     publishPermitsText +
     '\n' +
     semaphoreHandOverText +
-    "\nlocal permits,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local owner,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)local text=redis.pcall('GETRANGE',permits,0,31)line.left=type(text)=='string'and whole(text)or 0\nlocal back=leaveLine(line,owner)if back>0 then\nhandOver(line,line.left,false)elseif turnLeft(line)==0 then\nnoticeOutsiders(line)walkForPermits(line,{})end\nreturn back",
+    "\nlocal permits,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local owner,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)local text=redis.pcall('GETRANGE',permits,0,31)line.left=type(text)=='string'and whole(text)or 0\nlocal back=leaveLine(line,owner)if back>0 then\nhandOver(line,line.left,false)elseif turnLeft(line)==0 then\nnoticeOutsiders(line)grantPermits(line,{})end\nreturn back",
   5,
   integer,
 )
@@ -3770,7 +3770,7 @@ export const semaphoreTrySetPermits: Script<
   number
 > = script(
   'semaphore/try-set-permits',
-  '4dd8f34d45581cb00ebf775350e22ae697e5d326',
+  '2b97cc1278bc1be00d49e56434ec4161c9d50a96',
   textOfText +
     '\n' +
     wholeText +
@@ -3831,7 +3831,7 @@ export const semaphoreTrySetPermits: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     publishPermitsText +
     '\n' +
@@ -3853,7 +3853,7 @@ export const semaphoreUndo: Script<
   number
 > = script(
   'semaphore/undo',
-  '151a8af966f53444eeed3d662f43878d7c267716',
+  '5cdb1cf8a2aa65c3e77cab9103484f119adf665e',
   wholeText +
     '\n' +
     textOfText +
@@ -3916,7 +3916,7 @@ export const semaphoreUndo: Script<
     '\n' +
     lineWalkLineText +
     '\n' +
-    semaphoreWalkForPermitsText +
+    semaphoreGrantPermitsText +
     '\n' +
     publishPermitsText +
     '\n' +

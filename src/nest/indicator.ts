@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.js'
 import type { Health } from '../api/monitoring.js'
-import { checkOptions } from '../check-options.js'
+import { checkOptions } from '../check-arguments.js'
 import { textOf } from '../thrown.js'
 
 /** What @nestjs/terminus expects of an indicator. */

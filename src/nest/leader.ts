@@ -1,5 +1,5 @@
 import type { LeadOptions, Term } from '../api/election.js'
-import { checkOptions, checkWords } from '../check-options.js'
+import { checkOptions, checkWords } from '../check-arguments.js'
 import { readMetadata, writeMetadata } from './metadata.js'
 import { injectClient } from './wrap-method.js'
 

@@ -1,21 +1,12 @@
 import { ConfigurableModuleBuilder, type DynamicModule, Module, type Provider } from '@nestjs/common'
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core'
 import type { Client } from '../api/client.js'
-import { checkOptions, checkWait } from '../check-options.js'
-import type { ClientOptions } from '../config/client-options.js'
-import { connect } from '../connect.js'
+import { type AppClientOptions, APP_DRAIN, appClient, checkAppClient } from '../app-client.js'
 import { type Discovery, Lifecycle } from './lifecycle.js'
 import { getHoldfastToken } from './token.js'
 
 /** Options of `HoldfastModule.forRoot`. */
-export interface HoldfastModuleOptions {
-  /** What `connect` gets: a URL or its options. Default: `HOLDFAST_URL`, else `REDIS_URL`. */
-  readonly connect?: string | URL | ClientOptions | undefined
-  /** Your own client instead. The module does not close it. */
-  readonly client?: Client | undefined
-  /** At shutdown, running work has this many ms to end. Default 5000. */
-  readonly drain?: number | undefined
-}
+export type HoldfastModuleOptions = AppClientOptions
 
 /** What is beside the options, also in `forRootAsync`. */
 export interface HoldfastModuleExtras {
@@ -27,26 +18,15 @@ export interface HoldfastModuleExtras {
 
 const OPTIONS = 'HOLDFAST_OPTIONS'
 const LIFECYCLE = 'HOLDFAST_LIFECYCLE'
-const DRAIN = 5000
 
 /** The clients that the module opened. A test may put another one in their place. */
 const OPENED = new WeakSet<Client>()
 
-const checked = (options: HoldfastModuleOptions | undefined): HoldfastModuleOptions => {
-  const read = checkOptions(options, ['connect', 'client', 'drain', 'name', 'isGlobal']) as HoldfastModuleOptions
-  if (read.drain !== undefined) checkWait(read.drain, 'drain')
-  if (read.client !== undefined && read.connect !== undefined)
-    throw new TypeError('connect and client exclude one another')
-  return read
-}
+const checked = (options: HoldfastModuleOptions | undefined): HoldfastModuleOptions =>
+  checkAppClient(options, ['name', 'isGlobal'])
 
-const opened = async (options: HoldfastModuleOptions | undefined): Promise<Client> => {
-  const { connect: to, client } = checked(options)
-  if (client !== undefined) return client
-  const own = await connect(to)
-  OPENED.add(own)
-  return own
-}
+const opened = (options: HoldfastModuleOptions | undefined): Promise<Client> =>
+  appClient(checked(options), (own) => OPENED.add(own))
 
 const providersFor = (name: string | undefined): Provider[] => [
   { provide: getHoldfastToken(name), useFactory: opened, inject: [OPTIONS] },
@@ -57,7 +37,7 @@ const providersFor = (name: string | undefined): Provider[] => [
         client,
         name,
         discovery,
-        drain: options.drain ?? DRAIN,
+        drain: options.drain ?? APP_DRAIN,
         isOwn: options.client === undefined && OPENED.has(client),
       }),
     inject: [getHoldfastToken(name), OPTIONS, DiscoveryService],

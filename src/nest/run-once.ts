@@ -1,6 +1,6 @@
 import type { SlotResult } from '../api/slots.js'
 import { dateAt } from '../base/clock.js'
-import { checkOptions, checkWords, show } from '../check-options.js'
+import { checkOptions, checkWords, show } from '../check-arguments.js'
 import { type Cron, cronOf } from '../schedule/cron.js'
 import { withRun } from './current.js'
 import { readMetadata, writeMetadata } from './metadata.js'

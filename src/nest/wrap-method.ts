@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common'
 import type { Client } from '../api/client.js'
-import { show } from '../check-options.js'
+import { show } from '../check-arguments.js'
 import { quoted } from '../plain-text.js'
 import { copyMetadata } from './metadata.js'
 import { getHoldfastToken } from './token.js'

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots } from '../api/slots.js'
 import { dateAt, systemClock, timeOf } from '../base/clock.js'
-import { checkAmount, checkLease, checkMethods, checkOptions, checkWait, show } from '../check-options.js'
+import { checkAmount, checkLease, checkMethods, checkOptions, checkWait, show } from '../check-arguments.js'
 import { isAway } from './away.js'
 
 /** Options of `runCoordinator`. */

@@ -10,7 +10,7 @@ import {
   checkSignal,
   checkWait,
   show,
-} from '../check-options.js'
+} from '../check-arguments.js'
 import { type Cron, cronOf } from './cron.js'
 import { DueSlots } from './due-slots.js'
 import type { Schedule, ScheduledRun, ScheduleOptions } from './types.js'

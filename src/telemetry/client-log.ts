@@ -8,11 +8,13 @@ import type { Write } from './log-style.js'
 
 /** How often it checks the client's health, and how long a server may be away before that is logged, ms. */
 const LOOK = 5000
+/** ms. The log only waits for the client to be closed: the shortest `drain` counts, and this is never that. */
+const NO_HURRY = Number.MAX_SAFE_INTEGER
 /** How many calls of a deadlock one line names. */
 const MOST_CALLS = 10
 
 /** What the log needs of a client. */
-export type LoggedClient = Pick<Client, 'id' | 'warnings' | 'closing' | 'on' | 'off' | 'health'>
+export type LoggedClient = Pick<Client, 'id' | 'warnings' | 'closing' | 'on' | 'off' | 'health' | 'close'>
 
 const cycleOf = ({ cycle }: Deadlock): string =>
   cycle
@@ -44,17 +46,22 @@ export class ClientLog {
     reconnect: () => this.#back(),
     error: (error) => this.#tell('error', 'something went wrong in the background', { reason: textOf(error) }),
   }
-  readonly #closed = (): void => {
-    this.#tell('info', 'closed', {})
-    this.stop()
+  readonly #ended: () => void
+  /** Losses while the client closes belong into the log, too. */
+  readonly #closes = (): void => {
+    const closed = Promise.resolve().then(() => this.#client.close({ drain: NO_HURRY }))
+    void closed.catch(() => undefined).then(() => this.#closed())
   }
 
-  constructor(client: LoggedClient, write: Write, clock: Clock) {
+  /** `ended`: called once, when there is nothing more to log. */
+  constructor(client: LoggedClient, write: Write, clock: Clock, ended: () => void = () => undefined) {
     this.#client = client
     this.#write = write
     this.#clock = clock
     for (const event of this.#events()) client.on(event, this.#listeners[event] as never)
-    client.closing.addEventListener('abort', this.#closed)
+    this.#ended = ended
+    if (client.closing.aborted) this.#closes()
+    else client.closing.addEventListener('abort', this.#closes)
     void this.#look()
   }
 
@@ -63,7 +70,14 @@ export class ClientLog {
     this.#stopped = true
     this.#timer?.cancel()
     for (const event of this.#events()) this.#client.off(event, this.#listeners[event] as never)
-    this.#client.closing.removeEventListener('abort', this.#closed)
+    this.#client.closing.removeEventListener('abort', this.#closes)
+    this.#ended()
+  }
+
+  #closed(): void {
+    if (this.#stopped) return
+    this.#tell('info', 'closed', {})
+    this.stop()
   }
 
   #events(): (keyof ClientEvents)[] {
@@ -79,7 +93,8 @@ export class ClientLog {
     this.#warn()
     const health = await this.#client.health().catch(() => undefined)
     if (this.#stopped) return
-    if (health !== undefined) this.#healthIs(health)
+    // While it closes, the connection ends as it should.
+    if (health !== undefined && !this.#client.closing.aborted) this.#healthIs(health)
     this.#timer = this.#clock.setTimer(() => void this.#look(), LOOK, { background: true })
   }
 

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { DeadlockMessage, DiagnosticEvent, DiagnosticMessage, ReconnectMessage } from '../api/diagnostics.js'
-import { textOf } from '../thrown.js'
+import { tell, textOf } from '../thrown.js'
 
 /** The messages of all events. */
 export interface Messages extends Record<DiagnosticEvent, DiagnosticMessage> {
@@ -10,20 +10,82 @@ export interface Messages extends Record<DiagnosticEvent, DiagnosticMessage> {
 
 export type Listeners = { readonly [E in keyof Messages]?: (message: Messages[E]) => void }
 
-/** A number of a call is unique in its client only. */
-export const callOf = ({ client, id }: DiagnosticMessage): string => `${client}:${id ?? ''}`
+/** Values by the number of a call or a hold, which is unique in its client only. */
+export class ByNumber<V> {
+  readonly #all = new Map<string, Map<number, V>>()
+  /** The client that was served last: its map stays when it is empty, because it will be used again soon. */
+  #last = ''
+
+  set(client: string, number: number, value: V): void {
+    if (client !== this.#last) this.#serve(client)
+    this.#all.get(client)?.set(number, value)
+  }
+
+  get(client: string, number: number | undefined): V | undefined {
+    return this.#all.get(client)?.get(number as number)
+  }
+
+  /** Forgets it. Returns what it was. */
+  take(client: string, number: number | undefined): V | undefined {
+    const ofClient = this.#all.get(client)
+    const value = ofClient?.get(number as number)
+    if (ofClient === undefined || value === undefined) return undefined
+    ofClient.delete(number as number)
+    if (ofClient.size === 0 && client !== this.#last) this.#all.delete(client)
+    return value
+  }
+
+  /** How many clients have something here, or had it last. */
+  get clients(): number {
+    return this.#all.size
+  }
+
+  /** Forgets all of them. Returns what they were. */
+  takeAll(): V[] {
+    const values = [...this.#all.values()].flatMap((ofClient) => [...ofClient.values()])
+    this.#all.clear()
+    this.#last = ''
+    return values
+  }
+
+  #serve(client: string): void {
+    if (this.#all.get(this.#last)?.size === 0) this.#all.delete(this.#last)
+    this.#last = client
+    if (!this.#all.has(client)) this.#all.set(client, new Map<number, V>())
+  }
+}
 
 /** Ends what was started. You may call it twice. */
 export type Stop = (() => void) & Disposable
+
+/** Runs all steps, even if one of them throws. */
+const runAll = ([step, ...others]: readonly (() => void)[]): void => {
+  if (step === undefined) return
+  try {
+    step()
+  } finally {
+    runAll(others)
+  }
+}
 
 export const stopOf = (...steps: readonly (() => void)[]): Stop => {
   let stopped = false
   const stop = (): void => {
     if (stopped) return
     stopped = true
-    for (const step of steps) step()
+    runAll(steps)
   }
   return Object.assign(stop, { [Symbol.dispose]: stop })
+}
+
+/** Takes the next step. If that fails, it stops what has been started before. */
+export const orStop = <T>(stop: () => void, step: () => T): T => {
+  try {
+    return step()
+  } catch (thrown) {
+    tell(stop, () => undefined)
+    throw thrown
+  }
 }
 
 /** An exporter that throws must not stop the locks, nor end the process. */

@@ -1,6 +1,5 @@
 import { Console } from 'node:console'
-import { show } from '../check-options.js'
-import { quoted } from '../plain-text.js'
+import { show } from '../check-arguments.js'
 import { partOf, tell } from '../thrown.js'
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -27,11 +26,15 @@ const call: Call = (logger, level, ...args) => {
 /** pino takes the fields first. */
 const fieldsFirst: Style = (message, fields) => [fields, message]
 const messageFirst: Style = (message, fields) => [message, fields]
+/** The text is plain already: only a quote could end it early, and look like another field. Reasons often quote a name. */
+const inQuotes = (text: string): string =>
+  text.includes("'") ? `"${text.replaceAll('"', String.raw`\u0022`)}"` : `'${text}'`
+
 /** The console would spread fields over several lines. */
 const oneLine: Style = (message, fields) => {
   const texts = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ` ${key}=${typeof value === 'string' ? quoted(value) : String(value)}`)
+    .map(([key, value]) => ` ${key}=${typeof value === 'string' ? inQuotes(value) : String(value)}`)
   return [message + texts.join('')]
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
-import { checkFlag, checkMethods, checkOptions, show } from '../check-options.js'
+import { checkFlag, checkMethods, checkOptions, show } from '../check-arguments.js'
 import { logCalls } from './call-log.js'
 import { ClientLog } from './client-log.js'
 import { type Stop, stopOf } from './events.js'
@@ -32,12 +32,16 @@ const check = (given: LogOptions | undefined) => {
 export const log = (clients: Client | readonly Client[], logger: AnyLogger, options?: LogOptions): Stop => {
   const all = Array.isArray(clients) ? (clients as readonly Client[]) : [clients as Client]
   all.forEach((client, index) => {
-    checkMethods(client, `clients[${index}]`, ['on', 'off', 'health'])
+    checkMethods(client, `clients[${index}]`, ['on', 'off', 'health', 'close'])
   })
   const { calls, level } = check(options)
   const write = writerOf(logger, level)
-  const logs = all.map((client) => new ClientLog(client, write, systemClock))
-  const stops = logs.map((one) => () => one.stop())
-  if (calls) stops.push(logCalls(new Set(all.map(({ id }) => id)), write))
-  return stopOf(...stops)
+  const logged = new Set(all.map(({ id }) => id))
+  const stopCalls = calls ? logCalls(logged, write) : () => undefined
+  const ended = (id: string) => () => {
+    logged.delete(id)
+    if (logged.size === 0) stopCalls()
+  }
+  const logs = all.map((client) => new ClientLog(client, write, systemClock, ended(client.id)))
+  return stopOf(...logs.map((one) => () => one.stop()), stopCalls)
 }

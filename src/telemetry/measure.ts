@@ -3,7 +3,7 @@ import type { HoldEnd } from '../api/hold.js'
 import { systemClock } from '../base/clock.js'
 import { BusyError } from '../errors.js'
 import { isA } from '../thrown.js'
-import { callOf, listen } from './events.js'
+import { ByNumber, listen } from './events.js'
 import { AllSeries, type Held, type Labels, type Names, type Series } from './series.js'
 
 /** Where measurements go. Times are in seconds. What waits and is held now is read from `Measurements.series`. */
@@ -30,8 +30,8 @@ export class Measurements {
   readonly series: AllSeries
   readonly stop: () => void
   readonly #instruments: Instruments
-  readonly #waiting = new Map<string, Series>()
-  readonly #held = new Map<string, Held>()
+  readonly #waiting = new ByNumber<Series>()
+  readonly #held = new ByNumber<Held>()
 
   /** `kinds`: those whose counters begin at 0 now, instead of with their first call. */
   constructor(instruments: Instruments, names: Names, kinds: readonly string[] = []) {
@@ -59,37 +59,35 @@ export class Measurements {
 
   #wait(message: DiagnosticMessage): void {
     const series = this.#seriesOf(message)
-    this.#waiting.set(callOf(message), series)
+    this.#waiting.set(message.client, message.id as number, series)
     series.waiting += 1
   }
 
-  #waited(message: DiagnosticMessage, outcome: 'granted' | DiagnosticFailure): Series {
+  #waited(message: DiagnosticMessage, outcome: 'granted' | DiagnosticFailure): void {
     const series = this.#noLongerWaits(message) ?? this.#seriesOf(message)
+    if (outcome === 'granted') this.#holds(message, series)
     this.#instruments.waited(series.labels, seconds(message.elapsed), outcome, message.local === true)
-    return series
   }
 
-  #noLongerWaits(message: DiagnosticMessage): Series | undefined {
-    if (this.#waiting.size === 0) return undefined
-    const call = callOf(message)
-    const series = this.#waiting.get(call)
-    if (series === undefined) return undefined
-    this.#waiting.delete(call)
-    series.waiting -= 1
-    return series
-  }
-
-  #grant(message: DiagnosticMessage): void {
-    const series = this.#waited(message, 'granted')
-    if (message.kind === 'rateLimiter') this.#instruments.decided('allowed')
-    const { client, hold, permits = 1 } = message
+  #holds({ client, hold, permits = 1 }: DiagnosticMessage, series: Series): void {
     if (hold === undefined) return
     const since = systemClock.monotonic()
     for (let i = 0; i < permits; i += 1) {
       const held = { series, since }
-      this.#held.set(`${client}:${hold + i}`, held)
+      this.#held.set(client, hold + i, held)
       series.held.add(held)
     }
+  }
+
+  #noLongerWaits(message: DiagnosticMessage): Series | undefined {
+    const series = this.#waiting.take(message.client, message.id)
+    if (series !== undefined) series.waiting -= 1
+    return series
+  }
+
+  #grant(message: DiagnosticMessage): void {
+    this.#waited(message, 'granted')
+    if (message.kind === 'rateLimiter') this.#instruments.decided('allowed')
   }
 
   #end(message: DiagnosticMessage): void {
@@ -105,12 +103,8 @@ export class Measurements {
   }
 
   #noLongerHeld({ client, hold }: DiagnosticMessage): Series | undefined {
-    if (hold === undefined) return undefined
-    const key = `${client}:${hold}`
-    const held = this.#held.get(key)
-    if (held === undefined) return undefined
-    this.#held.delete(key)
-    held.series.held.delete(held)
-    return held.series
+    const held = this.#held.take(client, hold)
+    held?.series.held.delete(held)
+    return held?.series
   }
 }

@@ -1,7 +1,8 @@
 import type { BatchObservableResult, Meter, MeterProvider } from '@opentelemetry/api'
+import { orStop, stopOf } from './events.js'
 import { type Instruments, Measurements } from './measure.js'
 import { DECISIONS, HELP, RENEWALS, bucketsOf } from './metrics.js'
-import { type Names, oldestOf } from './series.js'
+import { type Names, attributeSets, oldestOf } from './series.js'
 
 const seconds = (description: string, explicitBucketBoundaries: number[]) => ({
   description,
@@ -27,10 +28,12 @@ const instrumentsOf = (meter: Meter): Instruments => {
   for (const outcome of DECISIONS) decisions.add(0, { outcome })
   reconnects.add(0)
   deadlocks.add(0)
+  const ofWaits = attributeSets((labels, outcome, local) => ({ ...labels, outcome, local }))
+  const ofHolds = attributeSets((labels, outcome) => ({ ...labels, outcome }))
   return {
     begin: (labels) => lost.add(0, { ...labels }),
-    waited: (labels, length, outcome, local) => waits.record(length, { ...labels, outcome, local }),
-    held: (labels, length, outcome) => holds.record(length, { ...labels, outcome }),
+    waited: (labels, length, outcome, local) => waits.record(length, ofWaits(labels, outcome, local)),
+    held: (labels, length, outcome) => holds.record(length, ofHolds(labels, outcome)),
     lost: (labels) => lost.add(1, { ...labels }),
     renewed: (outcome) => renewals.add(1, { outcome }),
     decided: (outcome) => decisions.add(1, { outcome }),
@@ -42,11 +45,13 @@ const instrumentsOf = (meter: Meter): Instruments => {
 /** Starts the metrics. Returns what stops them. */
 export const startMetrics = (provider: MeterProvider, names: Names, kinds: readonly string[]): (() => void) => {
   const meter = provider.getMeter('holdfast')
-  const measurements = new Measurements(instrumentsOf(meter), names, kinds)
+  const instruments = instrumentsOf(meter)
   const waiting = meter.createObservableUpDownCounter('holdfast.lock.waiting', things(HELP.waiting, '{request}'))
   const held = meter.createObservableUpDownCounter('holdfast.lock.held', things(HELP.held, '{hold}'))
   const oldest = meter.createObservableGauge('holdfast.lock.held.oldest', things(HELP.oldest, 's'))
   const all = [waiting, held, oldest]
+  // It listens from here on, when no instrument can fail any more.
+  const measurements = new Measurements(instruments, names, kinds)
   const observe = (result: BatchObservableResult): void => {
     for (const series of measurements.series) {
       const labels = { ...series.labels }
@@ -55,9 +60,6 @@ export const startMetrics = (provider: MeterProvider, names: Names, kinds: reado
       result.observe(oldest, oldestOf(series), labels)
     }
   }
-  meter.addBatchObservableCallback(observe, all)
-  return () => {
-    measurements.stop()
-    meter.removeBatchObservableCallback(observe, all)
-  }
+  orStop(measurements.stop, () => meter.addBatchObservableCallback(observe, all))
+  return stopOf(measurements.stop, () => meter.removeBatchObservableCallback(observe, all))
 }

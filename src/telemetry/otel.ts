@@ -1,6 +1,6 @@
 import { type MeterProvider, type TracerProvider, metrics as globalMetrics, trace } from '@opentelemetry/api'
-import { checkFlag, checkMethods, checkOptions } from '../check-options.js'
-import { type Stop, stopOf } from './events.js'
+import { checkFlag, checkMethods, checkOptions } from '../check-arguments.js'
+import { type Stop, orStop, stopOf } from './events.js'
 import { checkKinds } from './kinds.js'
 import { startMetrics } from './otel-metrics.js'
 import { type NameMapper, Names } from './series.js'
@@ -46,8 +46,6 @@ const check = (given: OtelOptions | undefined) => {
  */
 export const instrument = (options?: OtelOptions): Stop => {
   const { metrics, traces, tracerProvider, meterProvider, names, kinds } = check(options)
-  const stops: (() => void)[] = []
-  if (metrics) stops.push(startMetrics(meterProvider, names, kinds))
-  if (traces) stops.push(new Spans(tracerProvider, names).stop)
-  return stopOf(...stops)
+  const stop = metrics ? startMetrics(meterProvider, names, kinds) : () => undefined
+  return traces ? stopOf(stop, orStop(stop, () => new Spans(tracerProvider, names)).stop) : stopOf(stop)
 }

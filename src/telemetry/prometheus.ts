@@ -1,10 +1,10 @@
 import { Counter, Gauge, Histogram, type Registry, register as globalRegister } from 'prom-client'
-import { checkMethods, checkOptions } from '../check-options.js'
-import { type Stop, stopOf } from './events.js'
+import { checkMethods, checkOptions } from '../check-arguments.js'
+import { type Stop, orStop, stopOf } from './events.js'
 import { checkKinds } from './kinds.js'
 import { type Instruments, Measurements } from './measure.js'
 import { type Buckets, CALL_ENDS, DECISIONS, HELP, HOLD_ENDS, RENEWALS, bucketsOf } from './metrics.js'
-import { type Labels, type NameMapper, Names, type Series, oldestOf } from './series.js'
+import { type Labels, type NameMapper, Names, type Series, attributeSets, oldestOf } from './series.js'
 
 export type { Stop } from './events.js'
 export type { Buckets } from './metrics.js'
@@ -28,7 +28,7 @@ const KNOWN = ['register', 'name', 'maxNames', 'kinds', 'buckets']
 
 const check = (given: PrometheusOptions | undefined) => {
   const { register = globalRegister, name, maxNames, kinds = [], buckets } = checkOptions(given, KNOWN)
-  checkMethods(register, 'register', ['registerMetric', 'removeSingleMetric'])
+  checkMethods(register, 'register', ['registerMetric', 'getSingleMetric', 'removeSingleMetric'])
   const bounds = bucketsOf(checkOptions(buckets, ['wait', 'hold']))
   return {
     register,
@@ -65,12 +65,12 @@ const setUp = ({ register }: Checked, metric: Metric, labelNames: readonly strin
 })
 
 /** The gauges are read when somebody scrapes. */
-const addGauges = (checked: Checked, all: Iterable<Series>): void => {
+const addGauges = (checked: Checked, all: () => Iterable<Series>): void => {
   const gauge = (metric: Metric, read: (series: Series) => number): void => {
     new Gauge({
       ...setUp(checked, metric, ['kind', ...checked.labels]),
       collect() {
-        for (const series of all) this.set({ ...series.labels }, read(series))
+        for (const series of all()) this.set({ ...series.labels }, read(series))
       },
     })
   }
@@ -104,22 +104,42 @@ type Histograms = ReturnType<typeof histogramsOf>
 const instrumentsOf = (
   { lost, renewals, decisions, reconnects, deadlocks }: Counters,
   { waits, holds }: Histograms,
-): Instruments => ({
-  begin(labels: Labels) {
-    lost.inc({ ...labels }, 0)
-    // A series that appears with its first event has no increase then. With names, there would be too many of them.
-    const most = labels.name === undefined ? Infinity : 1
-    for (const end of CALL_ENDS.slice(0, most)) waits.zero({ ...labels, ...end })
-    for (const outcome of HOLD_ENDS.slice(0, most)) holds.zero({ ...labels, outcome })
-  },
-  waited: (labels, length, outcome, local) => waits.observe({ ...labels, outcome, local: String(local) }, length),
-  held: (labels, length, outcome) => holds.observe({ ...labels, outcome }, length),
-  lost: (labels) => lost.inc({ ...labels }),
-  renewed: (outcome) => renewals.inc({ outcome }),
-  decided: (outcome) => decisions.inc({ outcome }),
-  reconnected: () => reconnects.inc(),
-  deadlocked: () => deadlocks.inc(),
-})
+): Instruments => {
+  const ofWaits = attributeSets((labels, outcome, local) => ({ ...labels, outcome, local: String(local) }))
+  const ofHolds = attributeSets((labels, outcome) => ({ ...labels, outcome }))
+  return {
+    begin(labels: Labels) {
+      lost.inc({ ...labels }, 0)
+      // A series that appears with its first event has no increase then. With names, there would be too many of them.
+      const most = labels.name === undefined ? Infinity : 1
+      for (const end of CALL_ENDS.slice(0, most)) waits.zero({ ...labels, ...end })
+      for (const outcome of HOLD_ENDS.slice(0, most)) holds.zero({ ...labels, outcome })
+    },
+    waited: (labels, length, outcome, local) => waits.observe(ofWaits(labels, outcome, local), length),
+    held: (labels, length, outcome) => holds.observe(ofHolds(labels, outcome), length),
+    lost: (labels) => lost.inc({ ...labels }),
+    renewed: (outcome) => renewals.inc({ outcome }),
+    decided: (outcome) => decisions.inc({ outcome }),
+    reconnected: () => reconnects.inc(),
+    deadlocked: () => deadlocks.inc(),
+  }
+}
+
+/** All of them, or none. */
+const install = (checked: Checked): Measurements => {
+  const counters = countersOf(checked)
+  const histograms = histogramsOf(checked)
+  addGauges(checked, () => measurements.series)
+  for (const outcome of RENEWALS) counters.renewals.inc({ outcome }, 0)
+  for (const outcome of DECISIONS) counters.decisions.inc({ outcome }, 0)
+  const measurements = new Measurements(instrumentsOf(counters, histograms), checked.names, checked.kinds)
+  return measurements
+}
+
+const checkFree = ({ register }: Checked): void => {
+  const taken = Object.values(NAMES).find((name) => register.getSingleMetric(name) !== undefined)
+  if (taken !== undefined) throw new Error(`register: a metric with the name ${taken} has already been registered`)
+}
 
 /**
  * Registers the metrics of all clients in this process with prom-client, and counts from now on. Returns a function that stops that, and removes
@@ -127,13 +147,8 @@ const instrumentsOf = (
  */
 export const instrument = (options?: PrometheusOptions): Stop => {
   const checked = check(options)
-  const counters = countersOf(checked)
-  const histograms = histogramsOf(checked)
-  const measurements = new Measurements(instrumentsOf(counters, histograms), checked.names, checked.kinds)
-  addGauges(checked, measurements.series)
-  for (const outcome of RENEWALS) counters.renewals.inc({ outcome }, 0)
-  for (const outcome of DECISIONS) counters.decisions.inc({ outcome }, 0)
-  return stopOf(measurements.stop, () => {
-    for (const name of Object.values(NAMES)) checked.register.removeSingleMetric(name)
-  })
+  checkFree(checked)
+  const remove = Object.values(NAMES).map((name) => () => checked.register.removeSingleMetric(name))
+  const measurements = orStop(stopOf(...remove), () => install(checked))
+  return stopOf(measurements.stop, ...remove)
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../base/clock.js'
-import { checkAmount } from '../check-options.js'
+import { checkAmount } from '../check-arguments.js'
 import { plainText } from '../plain-text.js'
 import { textOf } from '../thrown.js'
 
@@ -111,6 +111,21 @@ export class AllSeries {
     ofKind.set(name, series)
     this.#begin(labels)
     return series
+  }
+}
+
+/** Makes the attributes of a measurement once for each labels and outcome: there are few of them, and many measurements. */
+export const attributeSets = <A extends object>(
+  make: (labels: Labels, outcome: string, local: boolean) => A,
+): ((labels: Labels, outcome: string, local?: boolean) => A) => {
+  const sets = [new Map<Labels, Map<string, A>>(), new Map<Labels, Map<string, A>>()] as const
+  return (labels, outcome, local = false) => {
+    const ofLabels = sets[local ? 1 : 0]
+    let all = ofLabels.get(labels)
+    if (all === undefined) ofLabels.set(labels, (all = new Map<string, A>()))
+    let set = all.get(outcome)
+    if (set === undefined) all.set(outcome, (set = make(labels, outcome, local)))
+    return set
   }
 }
 

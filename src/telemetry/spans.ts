@@ -12,8 +12,8 @@ import {
 } from '@opentelemetry/api'
 import type { DiagnosticMessage } from '../api/diagnostics.js'
 import { HoldfastError } from '../errors.js'
-import { codeOf, isA } from '../thrown.js'
-import { callOf, listen } from './events.js'
+import { codeOf, isA, tell } from '../thrown.js'
+import { ByNumber, listen } from './events.js'
 import type { Names } from './series.js'
 import { WaitedFor } from './waited-for.js'
 
@@ -27,7 +27,7 @@ export class Spans {
   readonly stop: () => void
   readonly #tracer: Tracer
   readonly #names: Names
-  readonly #open = new Map<string, Span>()
+  readonly #open = new ByNumber<Span>()
   readonly #waitedFor = new WaitedFor<SpanContext>()
 
   constructor(provider: TracerProvider, names: Names) {
@@ -42,8 +42,11 @@ export class Spans {
     })
     this.stop = () => {
       stop()
-      for (const span of this.#open.values()) span.end()
-      this.#open.clear()
+      for (const span of this.#open.takeAll())
+        tell(
+          () => span.end(),
+          () => undefined,
+        )
     }
   }
 
@@ -60,32 +63,34 @@ export class Spans {
   #begin(message: DiagnosticMessage): void {
     const attributes = this.#attributes(message)
     const name = `acquire ${String(attributes['holdfast.name'] ?? message.kind)}`
-    this.#open.set(callOf(message), this.#tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes }))
+    const span = this.#tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes })
+    this.#open.set(message.client, message.id as number, span)
   }
 
   #wait(message: DiagnosticMessage): void {
-    this.#open.get(callOf(message))?.addEvent('wait')
     this.#waitedFor.waits(message)
+    this.#open.get(message.client, message.id)?.addEvent('wait')
   }
 
   /** Ends the span, if the call began while somebody listened. */
   #end(message: DiagnosticMessage, last: (span: Span) => void): void {
     const holds = this.#waitedFor.ended(message)
-    const call = callOf(message)
-    const span = this.#open.get(call)
+    const span = this.#open.take(message.client, message.id)
     if (span === undefined) return
-    this.#open.delete(call)
-    for (const held of holds) span.addLink({ context: held, attributes: { 'holdfast.link': 'waited for' } })
-    last(span)
-    span.end()
+    try {
+      for (const held of holds) span.addLink({ context: held, attributes: { 'holdfast.link': 'waited for' } })
+      last(span)
+    } finally {
+      span.end()
+    }
   }
 
   #grant(message: DiagnosticMessage): void {
     this.#end(message, (span) => {
       span.setAttribute('holdfast.outcome', 'granted')
-      span.addEvent('grant', { 'holdfast.local': message.local === true })
       const held = span.spanContext()
       if (isSpanContextValid(held)) this.#waitedFor.held(message, held)
+      span.addEvent('grant', { 'holdfast.local': message.local === true })
     })
   }
 
@@ -113,8 +118,11 @@ export class Spans {
       return
     }
     const span = this.#tracer.startSpan(`lost ${message.kind}`, { attributes: this.#attributes(message) })
-    span.recordException(exception)
-    span.setStatus({ code: SpanStatusCode.ERROR })
-    span.end()
+    try {
+      span.recordException(exception)
+      span.setStatus({ code: SpanStatusCode.ERROR })
+    } finally {
+      span.end()
+    }
   }
 }

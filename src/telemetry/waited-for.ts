@@ -1,5 +1,5 @@
 import type { DiagnosticMessage } from '../api/diagnostics.js'
-import { callOf } from './events.js'
+import { ByNumber } from './events.js'
 
 /** What is known about one lock of one client. `S`: what stands for a hold. */
 interface Known<S> {
@@ -19,7 +19,7 @@ interface Waiter<S> {
 /** Finds, for each call that waited, the holds of the same client that it waited for. */
 export class WaitedFor<S> {
   readonly #locks = new Map<string, Known<S>>()
-  readonly #waiters = new Map<string, Waiter<S>>()
+  readonly #waiters = new ByNumber<Waiter<S>>()
   #now = 0
 
   waits(message: DiagnosticMessage): void {
@@ -28,14 +28,13 @@ export class WaitedFor<S> {
     const known = this.#of(message)
     const [holder] = known.held.values()
     known.waiters.add(message.id as number)
-    this.#waiters.set(callOf(message), { since: (this.#now += 1), holder })
+    this.#waiters.set(message.client, message.id as number, { since: (this.#now += 1), holder })
   }
 
   /** The call has ended. Returns the hold that it found when it began to wait, and the one whose release came last; each at most once. */
   ended(message: DiagnosticMessage): S[] {
-    const waiter = this.#waiters.get(callOf(message))
+    const waiter = this.#waiters.take(message.client, message.id)
     if (waiter === undefined) return []
-    this.#waiters.delete(callOf(message))
     const known = this.#of(message)
     known.waiters.delete(message.id as number)
     const last = known.last !== undefined && known.last.at > waiter.since ? known.last.hold : undefined

@@ -94,5 +94,6 @@ void describe('text of the command line', () => {
       }
     }
     assert.equal(shellWord('plain-1:x'), 'plain-1:x')
+    assert.equal(shellWord('=ls'), "'=ls'")
   })
 })

@@ -5,7 +5,14 @@ import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { connect, type Hold } from 'holdfast'
-import { dashboard, type DashboardAction, type DashboardHandler, toNode } from 'holdfast/dashboard'
+import {
+  type AskedToRelease,
+  dashboard,
+  type DashboardAction,
+  type DashboardHandler,
+  onAsked,
+  toNode,
+} from 'holdfast/dashboard'
 import { SCRIPT } from '#src/dashboard/assets.gen.js'
 import type { ShownLock, Snapshot } from '#src/dashboard/state.js'
 import { STRANGE_NAMES } from '../support/hostile.js'
@@ -32,8 +39,8 @@ const listed = async (base: string, name: string): Promise<ShownLock> => {
   return found ?? assert.fail()
 }
 
-const post = (base: string, body: string, headers: Record<string, string> = OWN): Promise<Response> =>
-  fetch(`${base}release`, { method: 'POST', headers, body })
+const post = (base: string, body: string, headers: Record<string, string> = OWN, leaf = 'release'): Promise<Response> =>
+  fetch(base + leaf, { method: 'POST', headers, body })
 
 const releaseOf = (lock: string, owner: string): string => JSON.stringify({ lock, owner })
 
@@ -76,8 +83,8 @@ void describe('the handler of the dashboard', () => {
         const { status } = await handler(new Request(`http://localhost/${path}`))
         assert.equal(status, 403, path)
       }
-      const { status } = await handler(new Request('http://localhost/release', { method: 'POST' }))
-      assert.equal(status, 403)
+      for (const path of ['release', 'extend', 'ask'])
+        assert.equal((await handler(new Request(`http://localhost/${path}`, { method: 'POST' }))).status, 403)
     })
   }
 
@@ -105,6 +112,7 @@ void describe('the handler of the dashboard', () => {
       ['state', 'PUT'],
       ['release', 'GET'],
       ['release', 'PUT'],
+      ['extend', 'GET'],
     ] as const) {
       const response = await handler(new Request(`http://localhost/${path}`, { method }))
       assert.equal(response.status, 405, `${method} ${path}`)
@@ -186,7 +194,7 @@ void describe('the handler of the dashboard', () => {
     )
     const [action] = actions
     assert.deepEqual(
-      [action?.type, action?.name, action?.kind, action?.client, action?.label, action?.released],
+      [action?.type, action?.name, action?.kind, action?.client, action?.label, action?.done],
       ['release', 'deploy', 'lock', holder.id, 'web-1', true],
     )
 
@@ -197,6 +205,76 @@ void describe('the handler of the dashboard', () => {
     assert.equal(await other.lock('deploy').isLocked(), true)
     assert.equal(await second.release(), true)
     await first.release().catch(() => false)
+  })
+
+  onServer('an extension: of the named owner only, in bounds, and told', async (broken) => {
+    const actions: DashboardAction[] = []
+    const base = await served(broken, { authorize: () => 'act', onAction: (action) => void actions.push(action) })
+    const holder = await broken.open({ label: 'web-1' })
+    const hold = await holder.lock('deploy').acquire({ lease: 60_000 })
+    const lock = await listed(base, 'deploy')
+    const owner = lock.holders[0]?.id ?? assert.fail()
+    const extend = async (lease: unknown, whose = owner, headers = OWN) =>
+      (await post(base, JSON.stringify({ lock: lock.id, owner: whose, lease }), headers, 'extend')).status
+    for (const lease of [undefined, null, '1000', 0, -1, 1.5, 1e9, [1000]]) assert.equal(await extend(lease), 400)
+    assert.equal(await extend(600_000, 'nobody'), 409)
+    assert.equal(await extend(600_000, owner, { ...OWN, 'Sec-Fetch-Site': 'cross-site' }), 403)
+    const left = async () => (await holder.lock('deploy').remaining()) ?? assert.fail()
+    assert.ok((await left()) <= 60_000)
+    assert.equal(actions.length, 0)
+    assert.equal(await extend(600_000), 200)
+    assert.ok((await left()) > 500_000)
+    assert.deepEqual(
+      actions.map(({ type, name, done, lease }) => [type, name, done, lease]),
+      [['extend', 'deploy', true, 600_000]],
+    )
+    await hold.release()
+    assert.equal(await extend(600_000), 409)
+    assert.equal(await holder.lock('deploy').isLocked(), false)
+  })
+
+  onServer('asking: the client of the named owner hears it if it listens, and nothing is released', async (broken) => {
+    const actions: DashboardAction[] = []
+    const base = await served(broken, { authorize: () => 'act', onAction: (action) => void actions.push(action) })
+    const [holder, other] = [await broken.open({ label: 'web-1' }), await broken.open()]
+    const hold = await holder.lock('deploy').acquire()
+    const lock = await listed(base, 'deploy')
+    const body = releaseOf(lock.id, lock.holders[0]?.id ?? assert.fail())
+    const deaf = await post(base, body, OWN, 'ask')
+    assert.equal(deaf.status, 409)
+    assert.match(await deaf.text(), /does not listen/)
+
+    const heard: AskedToRelease[] = []
+    const subscription = await onAsked(holder, (asked) => void heard.push(asked))
+    await onAsked(other, () => assert.fail('it was not asked'))
+    assert.equal((await post(base, body, { ...OWN, 'Sec-Fetch-Site': 'cross-site' }, 'ask')).status, 403)
+    assert.equal((await post(base, releaseOf(lock.id, 'nobody'), OWN, 'ask')).status, 409)
+    assert.equal((await post(base, body, OWN, 'ask')).status, 200)
+    await until(() => heard.length > 0)
+    assert.deepEqual(heard, [{ name: 'deploy', kind: 'lock' }])
+    assert.deepEqual(
+      actions.map(({ type, done }) => [type, done]),
+      [
+        ['ask', false],
+        ['ask', true],
+      ],
+    )
+    // Anybody who may publish there can send anything.
+    const channel = other.topic<string>(`holdfast:client:${holder.id}:asked`, { codec: 'string' })
+    for (const text of [
+      '',
+      '{',
+      'null',
+      '{"name":1,"kind":"lock"}',
+      JSON.stringify({ name: 'x'.repeat(5000), kind: '' }),
+    ])
+      await channel.publish(text)
+    await channel.publish('{"name":"last","kind":"lock"}')
+    await until(() => heard.length > 1)
+    assert.equal(heard[1]?.name, 'last')
+    assert.equal(hold.state, 'held')
+    await subscription.unsubscribe()
+    assert.equal((await post(base, body, OWN, 'ask')).status, 409)
   })
 
   for (const [why, onAction] of [
@@ -230,7 +308,7 @@ void describe('the handler of the dashboard', () => {
     assert.equal(response.status, 503)
     assert.match(await response.text(), /lost/)
     assert.deepEqual(
-      actions.map(({ name, released }) => [name, released]),
+      actions.map(({ name, done }) => [name, done]),
       [['deploy', undefined]],
     )
   })
@@ -249,7 +327,12 @@ void describe('the handler of the dashboard', () => {
     const base = await served(broken)
     const hold: Hold = await (await broken.open()).lock('deploy').acquire()
     const { id, holders } = await listed(base, 'deploy')
-    assert.equal((await post(base, releaseOf(id, holders[0]?.id ?? assert.fail()))).status, 405)
+    const owner = holders[0]?.id ?? assert.fail()
+    assert.equal((await post(base, releaseOf(id, owner))).status, 405)
+    const longer = JSON.stringify({ lock: id, owner, lease: 600_000 })
+    assert.equal((await post(base, longer, OWN, 'extend')).status, 405)
+    assert.equal((await post(base, releaseOf(id, owner), OWN, 'ask')).status, 405)
+    assert.ok(((await (await broken.open()).lock('deploy').remaining()) ?? 0) <= 60_000)
     assert.equal(await hold.release(), true)
   })
 
@@ -271,6 +354,31 @@ void describe('the handler of the dashboard', () => {
     await once(socket, 'close')
     assert.match(said, /^HTTP\/1\.1 413 /)
   })
+
+  onServer(
+    '1,000 streams are asked for: 64 are open, the others poll, and the process keeps little',
+    async (broken) => {
+      const base = await served(broken)
+      const end = new AbortController()
+      broken.after(() => end.abort())
+      // The stream of a response that nothing refers to would be closed.
+      const responses: Response[] = []
+      for (let i = 0; i < 20; i += 1) {
+        const asked = Array.from({ length: 50 }, () => fetch(`${base}events`, { signal: end.signal }))
+        responses.push(...(await Promise.all(asked)))
+      }
+      const count = (wanted: number) => responses.filter(({ status }) => status === wanted).length
+      assert.deepEqual([count(200), count(503)], [64, 936])
+      assert.equal((await fetch(`${base}state`)).status, 200)
+      end.abort()
+      await until(async () => {
+        const next = new AbortController()
+        const { status } = await fetch(`${base}events`, { signal: next.signal })
+        next.abort()
+        return status === 200
+      })
+    },
+  )
 
   onServer('more streams than allowed → 503; a stream that ends leaves room', async (broken) => {
     const base = await served(broken, { streams: 3 })

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
@@ -7,6 +6,7 @@ import fastify from 'fastify'
 import { Hono } from 'hono'
 import { connect } from 'holdfast'
 import { dashboard, type DashboardHandler, toNode } from 'holdfast/dashboard'
+import { checkMounted } from './mounted.js'
 import { listening } from './stage.js'
 
 type After = (work: () => unknown) => void
@@ -38,7 +38,7 @@ const MOUNTS: Readonly<Record<string, Mount>> = {
   'Express 5': throughExpress('express'),
   'Express 5, behind a parser of JSON': throughExpress('express', true),
   'Express 4': throughExpress('express4'),
-  Fastify: async ({ fixed }, after) => {
+  'Fastify 5': async ({ fixed }, after) => {
     const app = fastify()
     const serve = toNode(fixed)
     await app.register(async (scope) => {
@@ -67,15 +67,6 @@ const MOUNTS: Readonly<Record<string, Mount>> = {
   },
 }
 
-const first = async (body: ReadableStream<Uint8Array> | null): Promise<string> => {
-  let text = ''
-  for await (const chunk of body ?? assert.fail()) {
-    text += Buffer.from(chunk).toString()
-    if (text.includes('event: snapshot')) return text
-  }
-  return assert.fail('the stream ended')
-}
-
 void describe('the dashboard, mounted at /admin/locks', () => {
   for (const [name, mount] of Object.entries(MOUNTS)) {
     void test(name, { timeout: 60_000 }, async (t) => {
@@ -83,36 +74,7 @@ void describe('the dashboard, mounted at /admin/locks', () => {
       t.after(() => client.close())
       const handler = (path?: string) => dashboard({ client, authorize: () => 'act', path })
       const base = await mount({ free: handler(), fixed: handler('/admin/locks') }, (work) => t.after(work))
-      const statusOf = async (path: string, init: RequestInit = {}) =>
-        (await fetch(base + path, { redirect: 'manual', ...init })).status
-
-      const away = await fetch(`${base}/admin/locks`, { redirect: 'manual' })
-      assert.equal(away.status, 302)
-      assert.equal(new URL(away.headers.get('location') ?? '', away.url).pathname, '/admin/locks/')
-      const page = await fetch(`${base}/admin/locks/`)
-      assert.match(await page.text(), /src="app\.js"/)
-      assert.equal(await statusOf('/admin/locks/app.js'), 200)
-      assert.equal(await statusOf('/admin/locks/state'), 200)
-      for (const path of [
-        '/admin/locks/x',
-        '/admin/locks/x/app.js',
-        '/admin/locks//app.js',
-        '/admin/locks/%2e%2e%2fapp.js',
-      ])
-        assert.equal(await statusOf(path), 404, path)
-
-      const stream = await fetch(`${base}/admin/locks/events`)
-      assert.match(stream.headers.get('content-type') ?? '', /^text\/event-stream/)
-      assert.match(await first(stream.body), /event: snapshot\ndata: \{/)
-
-      const release = (headers: Record<string, string>) =>
-        statusOf('/admin/locks/release', {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json', ...headers },
-          body: JSON.stringify({ lock: 'deploy', owner: 'nobody' }),
-        })
-      assert.equal(await release({ 'Sec-Fetch-Site': 'cross-site' }), 403)
-      assert.equal(await release({ 'Sec-Fetch-Site': 'same-origin' }), 409)
+      await checkMounted(base)
     })
   }
 })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe } from 'node:test'
@@ -218,6 +220,38 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
     assert.deepEqual(errors, [])
   })
 
+  onServer('the dashboard itself ends and comes back: the page says so, and heals within 3 s', async (broken) => {
+    const holder = await broken.open({ label: 'web-1' })
+    await holder.lock('deploy').acquire()
+    const client = await broken.open({ presence: false })
+    const serve = toNode(dashboard({ client, authorize: () => 'read' }))
+    const started = (port = 0): Promise<Server> =>
+      new Promise((resolve) => {
+        const server = createServer((request, response) => void serve(request, response))
+        server.listen(port, '127.0.0.1', () => resolve(server))
+      })
+    const ended = (server: Server): Promise<void> =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+    const first = await started()
+    const { port } = first.address() as AddressInfo
+    const { page, errors } = await look(broken, `http://127.0.0.1:${port}/`)
+    await lane(page, 'deploy').waitFor()
+    await ended(first)
+    await page.getByText('The dashboard does not answer').waitFor()
+    await picture(page, 'lost')
+    const second = await started(port)
+    broken.after(() => ended(second))
+    const back = performance.now()
+    await page.getByText('The dashboard does not answer').waitFor({ state: 'detached' })
+    const took = performance.now() - back
+    assert.ok(took < 3000, `${took} ms`)
+    await page.getByRole('status').getByText('live', { exact: true }).waitFor()
+    assert.deepEqual(errors, [])
+  })
+
   onServer(
     'a part that cannot be read, a refusal, a log-in page: the page says so, and keeps what it knew',
     async (broken) => {
@@ -322,6 +356,18 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
     await becomes(page, `document.activeElement?.textContent === 'deploy'`)
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: 'deploy', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Extend…' }).focus()
+    await keyboard.press('Enter')
+    await page.getByRole('combobox', { name: 'Time left' }).focus()
+    await keyboard.press('ArrowDown')
+    assert.equal(await page.getByRole('button', { name: 'Extend it' }).isDisabled(), true)
+    assert.deepEqual(await axe(page), [])
+    await picture(page, 'extend')
+    await page.getByRole('textbox').focus()
+    await keyboard.type('deploy')
+    await keyboard.press('Enter')
+    await page.getByText('The lease of web-1 is extended.').waitFor()
+    assert.ok(((await holder.lock('deploy').remaining()) ?? 0) > 800_000)
     await page.getByRole('button', { name: 'Release…' }).focus()
     await keyboard.press('Enter')
     await picture(page, 'release')

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { connect } from 'holdfast'
+import { connect, type ListedLock } from 'holdfast'
+import { Rates } from '#src/dashboard/rates.js'
 import { Reader } from '#src/dashboard/reader.js'
 import { type Before, freed, shown } from '#src/dashboard/shown.js'
 import type { Difference, ShownLock } from '#src/dashboard/state.js'
 import { Streams } from '#src/dashboard/streams.js'
+import { until } from '../support/until.js'
 import { heldLock, listing } from './stage.js'
 
 const alias = (text: string): string => text
@@ -18,7 +20,7 @@ const after = (...readings: readonly (readonly [now: number, remaining: number])
 }
 
 const difference: Difference = {
-  ...{ at: 0, every: 1000, where: '', cycles: [], trouble: null, missing: null, hidden: 0 },
+  ...{ at: 0, every: 1000, where: '', cycles: [], rates: [], trouble: null, missing: null, hidden: 0 },
   ...{ set: [], gone: [] },
 }
 
@@ -46,6 +48,20 @@ void describe('what the dashboard makes of two readings', () => {
     const late = after([0, 30_000], [10_000, 20_000], [11_000, 30_000], [28_000, 13_000])
     assert.equal(late.lock.late, true)
     assert.equal(after([0, 30_000], [11_000, 30_000], [28_000, 13_000], [29_000, 30_000]).lock.late, undefined)
+  })
+
+  void test('a lease that somebody extended is not late, neither at its half nor when renewals show again', () => {
+    const renewed = [
+      [0, 30_000],
+      [10_000, 20_000],
+      [11_000, 30_000],
+    ] as const
+    const extended = [...renewed, [12_000, 900_000]] as const
+    assert.deepEqual([after(...extended).lock.renewed, after(...extended).lock.late], [undefined, undefined])
+    const half = [...extended, [600_000, 312_000], [891_000, 21_000]] as const
+    assert.equal(after(...half).lock.late, undefined)
+    assert.equal(after(...half, [892_000, 30_000]).lock.late, undefined)
+    assert.equal(after(...half, [892_000, 30_000], [908_000, 14_000]).lock.late, true)
   })
 
   void test('what has ended while nobody looked ended when it was last seen', () => {
@@ -81,7 +97,11 @@ void describe('what the dashboard makes of two readings', () => {
       listing(client, () => []),
       {
         get: (target, part) => {
-          if (part === 'script') clocks += 1
+          if (part === 'script')
+            return (lua: string) => {
+              if (lua.includes('TIME')) clocks += 1
+              return target.script(lua)
+            }
           if (part === 'on') return (_: string, listener: () => void) => (reconnected = listener)
           return Reflect.get(target, part) as unknown
         },
@@ -95,6 +115,55 @@ void describe('what the dashboard makes of two readings', () => {
     reconnected()
     await reader.fresh()
     assert.equal(clocks, 3)
+    await client.close()
+  })
+})
+
+void describe('what the last five minutes were like', () => {
+  void test('hand-overs are added up, waiters are the most; where nobody looked there is nothing', () => {
+    const rates = new Rates()
+    rates.add(0, 2, 5)
+    rates.add(4999, 1, 3)
+    rates.add(15_000, 4, 0)
+    assert.deepEqual(rates.list(15_000).slice(-4), [[3, 5], null, null, [4, 0]])
+    assert.equal(rates.list(15_000).length, 60)
+    rates.add(305_000, 1, 1)
+    assert.deepEqual(rates.list(305_000).filter(Boolean), [
+      [4, 0],
+      [1, 1],
+    ])
+    // The server's clock went back: what was to come counts no more.
+    rates.add(10_000, 7, 7)
+    assert.deepEqual(rates.list(10_000).filter(Boolean), [[7, 7]])
+  })
+
+  void test('an election and a slot are shown as what they are', async () => {
+    const client = await connect('memory:')
+    let leads: () => void = () => undefined
+    const leading = new Promise<void>((resolve) => (leads = resolve))
+    const ended = new AbortController()
+    const led = client.election('boss').lead({ signal: ended.signal }, async ({ signal }) => {
+      leads()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    })
+    await leading
+    await client.fencedLock('tokens').acquire()
+    const listed: ListedLock[] = []
+    for (const name of ['boss', 'tokens']) for await (const lock of client.list({ name })) listed.push(lock)
+    const all = [...listed, heldLock('{nightly}:slot-lock:2026-01-01')]
+    const reader = new Reader({ client: listing(client, () => all), alias, where: '' })
+    await until(async () => {
+      await reader.fresh()
+      return reader.snapshot().locks.some(({ role }) => role === 'election')
+    })
+    const roles = reader.snapshot().locks.map(({ name, role }) => [name, role])
+    assert.deepEqual(roles, [
+      ['boss', 'election'],
+      ['tokens', undefined],
+      ['{nightly}:slot-lock:2026-01-01', 'slot'],
+    ])
+    ended.abort()
+    await led.catch(() => undefined)
     await client.close()
   })
 })

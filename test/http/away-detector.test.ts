@@ -55,7 +55,7 @@ void test('1,000 requests a second while the server stands still → each is ans
     return refusal === undefined
   }
   try {
-    assert.equal(await ask(), true)
+    await until(ask, 10_000)
     const before = await scriptsOf(server)
     process.kill(server.pid, 'SIGSTOP')
     const begun = performance.now()
@@ -74,8 +74,9 @@ void test('1,000 requests a second while the server stands still → each is ans
     // Later copies would come within the time limit of a command.
     await sleep(500)
     const scripts = (await scriptsOf(server)) - before
-    assert.ok(took < 2000, `served again after ${took} ms`)
-    assert.ok(slowest < TIMEOUT + 1000, `the slowest answer took ${slowest} ms`)
+    assert.ok(took < 4000, `served again after ${took} ms`)
+    // The client's own limit for a command is three seconds.
+    assert.ok(slowest < TIMEOUT + 2000, `the slowest answer took ${slowest} ms`)
     assert.ok(atOnce > asked / 2, `${atOnce} of ${asked} were answered at once`)
     assert.ok(most - heap < 100e6, `${(most - heap) / 1e6} MB more`)
     // 256 until the first is given up, and one of those after it from time to time.

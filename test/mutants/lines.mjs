@@ -108,7 +108,7 @@ export const lines = [
   {
     name: 'core-renews-late',
     breaks: 'a hold is renewed each third of its lease',
-    file: 'src/core/hold/renewal-times.ts',
+    file: 'src/core/hold/when-to-renew.ts',
     from: 'return Math.min(lastsUntil - 2 * third, provenAt + third)',
     to: 'return lastsUntil - third',
     suites: ['core/hold/watchdog', 'suites/contract/locks#watchdog'],
@@ -172,10 +172,10 @@ export const lines = [
   {
     name: 'core-all-ask-at-once',
     breaks: 'clients that met the same trouble do not ask again in the same moment',
-    file: 'src/core/waiting/waits-out.ts',
+    file: 'src/core/waiting/trouble-retry.ts',
     from: ' * (0.75 + 0.5 * clock.random())',
     to: ' * (1 + 0 * clock.random())',
-    suites: ['core/waiting/waits-out#same moment'],
+    suites: ['core/waiting/trouble-retry#same moment'],
   },
   {
     name: 'core-trouble-for-good',
@@ -474,7 +474,7 @@ export const lines = [
   {
     name: 'lua-semaphore-next-head-not-called',
     breaks: 'whoever becomes first in the line hears of Redisson’s releases',
-    file: 'src/lua/fragments/semaphore/walk-for-permits.lua',
+    file: 'src/lua/fragments/semaphore/grant-permits.lua',
     from: '(line.others or found or #line.granted == 0)',
     to: 'line.came',
     suites: ['sync/semaphore/semaphore-heads'],
@@ -956,7 +956,7 @@ export const lines = [
   {
     name: 'config-unknown-option',
     breaks: 'a misspelt option is refused',
-    file: 'src/check-options.ts',
+    file: 'src/check-arguments.ts',
     from: 'if (known.includes(key)) continue',
     to: "if (key !== '') continue",
     suites: ['config/settings'],
@@ -1070,7 +1070,7 @@ export const lines = [
   {
     name: 'script-kill-unsaid',
     breaks: 'kill rejects where nothing runs',
-    file: 'src/sync/script/server-scripts.ts',
+    file: 'src/sync/script/all-nodes.ts',
     from: "if (outcomes.some(({ status }) => status === 'fulfilled')) return",
     to: 'if (outcomes.length > 0) return',
     suites: ['suites/contract/console', 'suites/contract/scripts', 'sync/script/server'],
@@ -1450,18 +1450,18 @@ export const lines = [
   {
     name: 'trust-long-name',
     breaks: 'a name has 65,536 bytes at most',
-    file: 'src/check-options.ts',
+    file: 'src/check-arguments.ts',
     from: 'if (bytes > LONGEST) throw',
     to: 'if (bytes > 2 * LONGEST) throw',
-    suites: ['check-options/names'],
+    suites: ['check-arguments/names'],
   },
   {
     name: 'trust-half-a-character',
     breaks: 'a name is whole characters',
-    file: 'src/check-options.ts',
+    file: 'src/check-arguments.ts',
     from: 'if (LONE.test(value))',
     to: "if (LONE.test(value) && value === '')",
-    suites: ['check-options/names'],
+    suites: ['check-arguments/names'],
   },
   {
     name: 'trust-scope-of-a-socket',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,35 +23,28 @@ export const freePort = async (): Promise<number> => {
   return address.port
 }
 
-const answers = async (port: number): Promise<boolean> => {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
-
 /** A server of its own on a free port, without persistence. Rejects with code `NO_REDIS` when there is none to start. */
 export const startRedis = async (
   args: readonly string[] = [],
   program?: string,
   env?: Readonly<Record<string, string>>,
 ): Promise<RedisServer> => {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await start(args, program, env)
-    } catch (error) {
-      // Between the look and the start, another process may have taken the port.
-      if ((error as { code?: unknown }).code !== ENDED || args.includes('--port') || tries === 3) throw error
-    }
-  }
+  return onFreePort(() => start(args, program, env))
 }
 
 const ENDED = 'REDIS_ENDED'
+
+/** Between the look and the start, another process may take the port; a given one, a connection of somebody's may have for a moment. */
+const onFreePort = async (begin: () => Promise<RedisServer>): Promise<RedisServer> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await begin()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== ENDED || tries === 5) throw error
+      await sleep(100)
+    }
+  }
+}
 
 const start = async (
   args: readonly string[],
@@ -81,13 +74,17 @@ const start = async (
 }
 
 /** One that watches a master, with two more to agree with; `settings` are lines of its file. */
-export const startSentinel = async (settings: readonly string[]): Promise<RedisServer> => {
-  const port = await freePort()
-  const directory = await mkdtemp(join(tmpdir(), 'holdfast-sentinel-'))
-  const file = join(directory, 'sentinel.conf')
-  await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${directory}`, ...settings, ''].join('\n'))
-  return launch([file, '--sentinel'], port, directory)
-}
+export const startSentinel = (settings: readonly string[]): Promise<RedisServer> =>
+  onFreePort(async () => {
+    const port = await freePort()
+    const directory = await mkdtemp(join(tmpdir(), 'holdfast-sentinel-'))
+    const file = join(directory, 'sentinel.conf')
+    await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${directory}`, ...settings, ''].join('\n'))
+    return launch([file, '--sentinel'], port, directory)
+  })
+
+/** What it logs once it listens. That something answers at its port does not say so: that may be the server of another test. */
+const LISTENS = /ready to accept connections|Sentinel ID is/i
 
 /** Ends when this process does; its directory goes with it. */
 const launch = async (
@@ -97,7 +94,11 @@ const launch = async (
   program = 'redis-server',
   env: Readonly<Record<string, string>> = {},
 ): Promise<RedisServer> => {
-  const server = spawn(program, argv, { stdio: 'ignore', env: { ...process.env, ...env } })
+  // A file: a pipe that nobody reads for a while would keep the server waiting.
+  const log = join(directory, 'log')
+  const logged = await open(log, 'a')
+  const server = spawn(program, argv, { stdio: ['ignore', logged.fd, 'ignore'], env: { ...process.env, ...env } })
+  await logged.close()
   const kill = (): void => void server.kill('SIGKILL')
   process.once('exit', kill)
   const ended = new Promise<void>((resolve) => server.once('close', () => resolve()))
@@ -113,8 +114,8 @@ const launch = async (
   let over = false
   const ready = async (): Promise<void> => {
     const end = Date.now() + 20_000
-    while (!over && !(await answers(port))) {
-      if (Date.now() > end) throw new Error('redis-server does not answer')
+    while (!over && !LISTENS.test(await readFile(log, 'utf8'))) {
+      if (Date.now() > end) throw new Error('redis-server does not say that it listens')
       await sleep(20)
     }
   }

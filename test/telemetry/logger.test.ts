@@ -3,12 +3,14 @@ import { Console } from 'node:console'
 import { channel } from 'node:diagnostics_channel'
 import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
-import { type Client, type ClientListener, connect } from 'holdfast'
+import { type ClientListener, connect } from 'holdfast'
 import { type AnyLogger, log } from 'holdfast/logger'
 import { pino } from 'pino'
 import winston from 'winston'
 import { systemClock } from '#src/base/clock.js'
-import { ClientLog } from '#src/telemetry/client-log.js'
+import { plainMessage, plainText } from '#src/plain-text.js'
+import { writerOf } from '#src/telemetry/log-style.js'
+import { ClientLog, type LoggedClient } from '#src/telemetry/client-log.js'
 import { startRedis } from '../support/redis-server.js'
 import { inTown } from '../support/town.js'
 import { until } from '../support/until.js'
@@ -115,6 +117,48 @@ void describe('holdfast/logger', () => {
     )
   })
 
+  test('what happens while a client closes → is in the log, and closed comes last', async () => {
+    const client = await connect('memory:')
+    const lines = new Lines()
+    log(client, new Console(lines, lines), { calls: true })
+    const hold = await client.lock('a').acquire({ lease: 1500 })
+    const closed = client.close({ drain: 10_000 })
+    await until(() => hold.signal.aborted)
+    await closed
+    await until(() => lines.all.some((line) => line.startsWith('holdfast: closed')))
+    const told = lines.all.map((line) => /^holdfast: ([a-z ]+)/.exec(line)?.[1]?.trim())
+    assert.deepEqual(
+      told.filter((text) => text !== 'connected client').slice(-3),
+      ['a hold ended client', 'a hold was lost client', 'closed client'],
+      lines.all.join('\n'),
+    )
+    for (const event of ['grant', 'end', 'release']) assert.equal(channel(`holdfast:${event}`).hasSubscribers, false)
+  })
+
+  test('a client that was closed before → closed, and nothing is listened to', async () => {
+    const [client, other] = [await connect('memory:'), await connect('memory:')]
+    await client.close()
+    const lines = new Lines()
+    log([client, other], new Console(lines, lines), { calls: true })
+    const ends = (): string[] => lines.all.filter((line) => line.startsWith('holdfast: closed'))
+    await until(() => ends().length === 1)
+    assert.equal(channel('holdfast:grant').hasSubscribers, true)
+    await other.close()
+    await until(() => ends().length === 2)
+    assert.equal(channel('holdfast:grant').hasSubscribers, false)
+    assert.ok(lines.all.every((line) => !line.includes('away')))
+  })
+
+  test('a long reason, and a quote, in the console → whole, and inside the quotes', () => {
+    const lines = new Lines()
+    const write = writerOf(new Console(lines, lines), 'info')
+    const reason = plainMessage(`no\n${'x'.repeat(400)}`)
+    write('warn', 'trouble', { lock: plainText(`a' reason='none' x="y`), reason })
+    assert.deepEqual(lines.all, [
+      String.raw`holdfast: trouble lock="a' reason='none' x=\u0022y" reason='no\n` + `${'x'.repeat(400)}'`,
+    ])
+  })
+
   test('wrong arguments → an error that names them', async () => {
     const client = await connect('memory:')
     assert.throws(() => log(client, {} as never), /logger must have a method debug\(\)/)
@@ -147,11 +191,12 @@ inTown('a server that is silent → one line when it has been away for 5 s, and 
 inTown('what a client tells → one line each: uncertain, deadlock, error', async (town) => {
   const client = await town.join()
   const listeners = new Map<string, (what: unknown) => void>()
-  const spied: Pick<Client, 'id' | 'warnings' | 'closing' | 'on' | 'off' | 'health'> = {
+  const spied: LoggedClient = {
     id: client.id,
     warnings: [],
     closing: client.closing,
     health: () => client.health(),
+    close: () => client.close(),
     on(event: string, listener: ClientListener<'error'>) {
       listeners.set(event, listener as never)
       return client

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { type Tracer, context, trace } from '@opentelemetry/api'
+import { type Meter, type MeterProvider as Meters, type Span, type Tracer, context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
@@ -270,6 +271,91 @@ void describe('holdfast/otel', () => {
     await observed.meters.shutdown()
     await observed.receiver.close()
   })
+
+  test('a span that throws → it ends all the same, and the calls go on', async () => {
+    const ended: string[] = []
+    const broken = (): never => {
+      throw new Error('broken')
+    }
+    const spanNamed = (name: string): Span =>
+      ({
+        ...{ addEvent: broken, addLink: broken, setAttribute: broken, setStatus: broken, recordException: broken },
+        spanContext: () => ({ traceId: '1'.repeat(32), spanId: '1'.repeat(16), traceFlags: 1 }),
+        isRecording: () => false,
+        end: () => void ended.push(name),
+      }) as never
+    const tracer = { startSpan: spanNamed } as unknown as Tracer
+    const stop = instrument({ tracerProvider: { getTracer: () => tracer }, metrics: false })
+    const client = await connect(redis.url)
+    const hold = await client.lock('h').acquire()
+    const second = client.lock('h').acquire()
+    await until(async () => (await client.health()).waiting === 1)
+    assert.equal(await client.lock('h').tryAcquire(), undefined)
+    await hold.release()
+    await (await second).release()
+    const lost = await client.lock('lost').acquire({ lease: 1500 })
+    await until(() => lost.signal.aborted)
+    await client.close()
+    stop()
+    assert.deepEqual(ended, [...Array.from({ length: 4 }, () => 'acquire lock'), 'lost lock'])
+  })
+
+  test('a meter or tracer that throws at any step → instrument throws, and nobody listens', () => {
+    const channels = [
+      'acquire',
+      'wait',
+      'grant',
+      'end',
+      'release',
+      'lost',
+      'renew',
+      'uncertain',
+      'reconnect',
+      'deadlock',
+    ]
+    const heard = (): boolean => channels.some((name) => channel(`holdfast:${name}`).hasSubscribers)
+    const full = new Error('full')
+    let steps = 0
+    const meterThatFailsAt = (step: number): Meter => {
+      let left = step
+      const take = (): object => {
+        steps += 1
+        if (--left === 0) throw full
+        return { add: take, record: take }
+      }
+      const removed = { removeBatchObservableCallback: () => undefined }
+      return new Proxy(removed, { get: (_, name) => (Reflect.get(removed, name) as unknown) ?? take }) as never
+    }
+    const provider = (step: number): Meters => ({ getMeter: () => meterThatFailsAt(step) })
+    instrument({ meterProvider: provider(0), traces: false, kinds: ['lock'] })()
+    const all = steps
+    assert.ok(all >= 14, String(all))
+    for (let step = 1; step <= all; step += 1) {
+      assert.throws(() => instrument({ meterProvider: provider(step), kinds: ['lock'] }), full, String(step))
+      assert.equal(heard(), false, String(step))
+    }
+    const getTracer = (): never => {
+      throw full
+    }
+    assert.throws(() => instrument({ meterProvider: provider(0), tracerProvider: { getTracer } }), full)
+    assert.equal(heard(), false)
+  })
+
+  test('an election → a kind of its own, so that no alert for locks goes off', () =>
+    observing({}, async ({ meters, receiver }) => {
+      const client = await connect(redis.url)
+      await client.election('chief').lead(() => undefined)
+      await client.fencedLock('chief').using(() => undefined)
+      await meters.forceFlush()
+      const kinds = receiver.points
+        .filter(({ metric }) => metric === 'holdfast.lock.hold.duration')
+        .map(({ attributes, count }) => [attributes['kind'], count])
+      assert.deepEqual(kinds.sort(), [
+        ['election', 1],
+        ['fencedLock', 1],
+      ])
+      await client.close()
+    }))
 
   test('nothing set up → it counts for the global providers, which do nothing', async () => {
     assert.equal(trace.getActiveSpan(), undefined)

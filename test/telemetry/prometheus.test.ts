@@ -4,7 +4,8 @@ import { describe, test } from 'node:test'
 import { connect } from 'holdfast'
 import { instrument } from 'holdfast/prometheus'
 import { Redis } from 'ioredis'
-import { Registry } from 'prom-client'
+import { Gauge, type Metric, Registry } from 'prom-client'
+import { ByNumber } from '#src/telemetry/events.js'
 import { startRedis } from '../support/redis-server.js'
 import { until } from '../support/until.js'
 
@@ -131,6 +132,47 @@ void describe('holdfast/prometheus', () => {
     stop()
     assert.deepEqual(heard(), before)
     assert.deepEqual(await register.getMetricsAsJSON(), [])
+  })
+
+  test('a registry that has one of the names, or fails at one of them → nothing is left of the others, and nobody listens', async () => {
+    const before = heard()
+    const register = new Registry()
+    const foreign = new Gauge({ name: 'holdfast_deadlocks_total', help: 'not ours', registers: [register] })
+    foreign.set(7)
+    assert.throws(() => instrument({ register }), /holdfast_deadlocks_total has already been registered/)
+    assert.deepEqual(
+      (await register.getMetricsAsJSON()).map(({ name }) => name),
+      ['holdfast_deadlocks_total'],
+    )
+    register.clear()
+    const full = new Error('full')
+    for (let fails = 1; fails <= 10; fails += 1) {
+      let left = fails
+      const failing = Object.assign(Object.create(register) as Registry, {
+        registerMetric: (metric: Metric) => {
+          if (--left === 0) throw full
+          register.registerMetric(metric)
+        },
+      })
+      assert.throws(() => instrument({ register: failing }), full)
+      assert.deepEqual(await register.getMetricsAsJSON(), [], String(fails))
+    }
+    assert.deepEqual(heard(), before)
+    instrument({ register })()
+  })
+
+  test('calls of clients that come and go → no number of theirs is kept', () => {
+    const held = new ByNumber<string>()
+    for (let i = 0; i < 1000; i += 1) {
+      for (const number of [1, 2]) held.set(`client ${i}`, number, 'held')
+      assert.equal(held.take(`client ${i}`, 1), 'held')
+      assert.equal(held.take(`client ${i}`, 1), undefined)
+      assert.equal(held.get(`client ${i}`, 2), 'held')
+      if (i > 0) assert.equal(held.take(`client ${i - 1}`, 2), 'held')
+    }
+    assert.equal(held.clients, 1)
+    assert.deepEqual(held.takeAll(), ['held'])
+    assert.equal(held.clients, 0)
   })
 
   test('wrong options → an error that names them, and nobody listens', () => {

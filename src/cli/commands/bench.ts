@@ -1,5 +1,7 @@
 import type { Client } from '../../api/client.js'
-import { measured, type ServerCpu } from '../bench/measure.js'
+import { type Figures, measured, type ServerCpu } from '../bench/measure.js'
+import { PLAN_OPTIONS, wantedOf } from '../bench/plan/options.js'
+import { type Measured, planJson, planText } from '../bench/plan/report.js'
 import { CLIENTS, type Row, rowsOf } from '../bench/rows.js'
 import { serverCpuOf } from '../bench/server-cpu.js'
 import { HEAD, jsonRow, rowLine } from '../bench/table.js'
@@ -23,6 +25,7 @@ const OPTIONS = {
     help: 'what the names of its locks begin with, for a user who may only use some keys (default holdfast-bench)',
   },
   json: { type: 'boolean', default: false, help: 'one JSON object a line for each row' },
+  ...PLAN_OPTIONS,
   ...CONNECTION,
 } as const
 
@@ -44,8 +47,13 @@ second; how long one takes, with the wait for the lock: half of them and 99 of
 100 take no longer; and the CPU time for each, of the server's main thread,
 whatever else it does (-: not known), and of this process.
 
+With --plan, the figures of the rows say what a load takes of this server: how
+busy the locks are, how long calls wait, how many requests and messages there
+are, and what share of its main thread the server needs.
+
 Examples:
   holdfast bench
+  holdfast bench --plan --clients 200 --locks 50 --rate 2000 --hold 10ms
   holdfast bench --duration 1m --json
   holdfast bench --prefix app:bench
 
@@ -63,6 +71,7 @@ const lengthOf = (text: string): number => {
 export const run = async (args: readonly string[]): Promise<number> => {
   const { values } = parse({ args: [...args], options: OPTIONS })
   const ms = lengthOf(values.duration)
+  const wanted = wantedOf(values)
   const options = connectionOf(values, process.env)
   return withClient(options, async (client) => {
     const clients: [Client, ...Client[]] = [client]
@@ -72,7 +81,9 @@ export const run = async (args: readonly string[]): Promise<number> => {
     })
     try {
       while (clients.length < CLIENTS) clients.push(await opened({ ...options, presence: false }))
-      await printRows(rowsOf(clients, values.prefix), serverCpuOf(client), ms, values.json)
+      const figures = await printRows(rowsOf(clients, values.prefix), serverCpuOf(client), ms, values.json)
+      if (wanted === undefined) return 0
+      process.stdout.write(values.json ? `${planJson(wanted, figures)}\n` : `\n${planText(wanted, figures)}\n`)
     } finally {
       unguard()
       await Promise.all(clients.slice(1).map(closed))
@@ -81,10 +92,13 @@ export const run = async (args: readonly string[]): Promise<number> => {
   })
 }
 
-const printRows = async (rows: readonly Row[], serverCpu: ServerCpu, ms: number, json: boolean): Promise<void> => {
+const printRows = async (rows: readonly Row[], serverCpu: ServerCpu, ms: number, json: boolean): Promise<Measured> => {
   if (!json) process.stdout.write(`${HEAD}\n`)
+  const all: [Row['id'], Figures][] = []
   for (const row of rows) {
     const figures = await measured(row.works, ms / rows.length, serverCpu)
     process.stdout.write(`${json ? jsonRow(row, figures) : rowLine(row, figures)}\n`)
+    all.push([row.id, figures])
   }
+  return Object.fromEntries(all) as Measured
 }

@@ -16,14 +16,14 @@ const OPTIONS = {
     value: 'PORT',
     help: 'the port; 0: any free one (default 7420)',
   },
-  'read-only': { type: 'boolean', default: false, help: 'nobody can release a lock on the page' },
+  'read-only': { type: 'boolean', default: false, help: 'nobody can act on a lock' },
   ...CONNECTION,
 } as const
 
 export const page: Page = {
   usage: ['dashboard [options]'],
   about:
-    'Shows the locks in your browser, live: who holds what, which call waits for which, and what is wrong. It listens on 127.0.0.1 only, and prints an address with a token: nobody gets in without it. It reads once a second while a page is open. On the page of a lock you can release it: you type its name, and the server compares the owner.',
+    'Shows the locks in your browser, live: who holds what, which call waits for which, and what is wrong. It listens on 127.0.0.1 only, and prints an address with a token: nobody gets in without it. It reads once a second while a page is open. On the page of a lock you can ask its holder to release it, extend the lease, or release it: you type its name, and the server compares the owner.',
   options: OPTIONS,
   more: `Examples:
   holdfast dashboard

@@ -5,7 +5,16 @@ import { parse, UsageError } from '../usage-error.js'
 import { plainText } from '../../plain-text.js'
 
 const OPTIONS = {
-  seconds: { type: 'string', default: '10', value: 'N', help: 'how long the demo runs, 3 to 600 (default 10)' },
+  seconds: {
+    type: 'string',
+    value: 'N',
+    help: 'how long the demo runs, 3 to 600 (default 10, with --dashboard 120)',
+  },
+  dashboard: {
+    type: 'boolean',
+    default: false,
+    help: 'show the same in your browser, on the dashboard; the command prints the address',
+  },
   plain: {
     type: 'boolean',
     default: false,
@@ -15,7 +24,7 @@ const OPTIONS = {
 } as const
 
 export const page: Page = {
-  usage: ['demo [--seconds N] [--plain] [--url URL]'],
+  usage: ['demo [--seconds N] [--dashboard] [--plain] [--url URL]'],
   about:
     'Eight workers share three locks. One crashes while it holds a lock, and one loses its hold and notices. The demo shows the state of real locks.',
   options: OPTIONS,
@@ -30,5 +39,6 @@ const seconds = (text: string): number => {
 
 export const run = async (args: readonly string[]): Promise<number> => {
   const { values } = parse({ args: [...args], options: OPTIONS })
-  return demo({ connect, seconds: seconds(values.seconds), plain: values.plain, url: values.url })
+  const { dashboard, plain, url } = values
+  return demo({ connect, seconds: seconds(values.seconds ?? (dashboard ? '120' : '10')), plain, url, dashboard })
 }

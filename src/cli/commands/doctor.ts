@@ -1,4 +1,4 @@
-import { LONGEST_TIMEOUT } from '../../check-options.js'
+import { LONGEST_TIMEOUT } from '../../check-arguments.js'
 import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, leadsToMemory, sameServer, withClient } from '../connection.js'
 import { CODES, codesHelp, codesIn } from '../doctor/codes.js'

@@ -5,7 +5,7 @@ import { plainMessage, quoted } from '../../plain-text.js'
 import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { whoIs } from '../locks/describe.js'
-import { locksAt } from '../locks/find.js'
+import { holdIn, locksAt } from '../locks/find.js'
 import { heldBy, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
 import { say } from '../say.js'
 import { nameIn, parse, UsageError } from '../usage-error.js'
@@ -68,7 +68,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const wanted = wantedOf(positionals, values)
   const work = async (client: Client): Promise<number> => {
     const found = await locksAt(client, wanted.name, wanted.kind)
-    const [lock, holders] = holdIn(found, wanted)
+    const [lock, holders] = holdIn(found, wanted.owner)
     if (lock === undefined) return notHeld(found, wanted)
     if (wanted.asks && !(await agrees(lock, holders))) {
       say('nothing was released')
@@ -102,20 +102,6 @@ const release = async (
     if (await lockOf(client, lock, held).forceRelease({ owner: theirs })) released = true
   }
   return released
-}
-
-/**
- * The lock, and those of its holders that are to lose it. One hold may be shown as two kinds that look alike on the server, if calls wait for both: then it is of the
- * kind that its client has published.
- */
-const holdIn = (
-  found: readonly ListedLock[],
-  { owner }: Wanted,
-): readonly [ListedLock | undefined, readonly ListedHolder[]] => {
-  const held = found
-    .map((lock) => [lock, lock.holders.filter((one) => owner === undefined || one.owner === owner)] as const)
-    .filter(([, holders]) => holders.length > 0)
-  return held.find(([, holders]) => holders.some(({ since }) => since !== undefined)) ?? held[0] ?? [undefined, []]
 }
 
 const ownersOf = (holders: readonly ListedHolder[]): readonly string[] => [

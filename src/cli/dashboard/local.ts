@@ -23,12 +23,20 @@ const same = (one: string, other: string): boolean => {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-const tell = ({ name, client, label, released }: DashboardAction): void => {
+const DONE = {
+  release: { try: 'release', done: 'released', nothing: 'released' },
+  ask: { try: 'ask for', done: 'asked for', nothing: 'asked' },
+  extend: { try: 'extend', done: 'extended the lease of', nothing: 'extended' },
+} as const
+
+const tell = ({ type, name, client, label, done }: DashboardAction): void => {
+  const words = DONE[type]
   const who = label === undefined ? `client ${plainText(client)}` : plainText(label)
-  if (released === undefined)
-    say(`the page tried to release ${quoted(name)}, held by ${who}; the server did not confirm it`)
-  else if (released) say(`the page released ${quoted(name)}, which was held by ${who}`)
-  else say(`the page released nothing: ${quoted(name)} was not held by ${who} any more`)
+  if (done === undefined)
+    say(`the page tried to ${words.try} ${quoted(name)}, held by ${who}; the server did not confirm it`)
+  else if (done) say(`the page ${words.done} ${quoted(name)}, which was held by ${who}`)
+  else if (type === 'ask') say(`the page asked for ${quoted(name)}, but the program of ${who} does not listen`)
+  else say(`the page ${words.nothing} nothing: ${quoted(name)} was not held by ${who} any more`)
 }
 
 /** As `URL` writes them: port 80 is left out. */

@@ -3,9 +3,10 @@ import { systemClock } from '../../base/clock.js'
 import { restoreTerminal } from '../restore-terminal.js'
 import { shownAddress } from '../shown-address.js'
 import { Inside } from './inside.js'
+import { type OnPage, onPage } from './on-page.js'
 import { Output } from './output.js'
 import { Stage } from './stage.js'
-import { LOCKS, story, WATCHDOG } from './story.js'
+import { LOCKS, story, WATCHDOG, WORKERS } from './story.js'
 import { victim, type Victim } from './victim.js'
 import { sleep, Troupe, type Connect, type Connected } from './workers.js'
 
@@ -14,6 +15,8 @@ export interface DemoOptions {
   readonly seconds: number
   readonly plain: boolean
   readonly url: string | undefined
+  /** Shows the same in a browser, at a pace that a reader follows, with a line for each event here. */
+  readonly dashboard: boolean
 }
 
 const FRAME = 90
@@ -22,8 +25,20 @@ const FULL = 10_000
 /** The part of the time that is kept at the end, to see all locks released. */
 const LAST = 0.06
 
+/** A page is read once a second, and shows what has lasted for a second. */
+const SLOWEST_ON_PAGE = 4
+
 /** Less than 1 if there is less time than the story needs. */
-const paceOf = ({ seconds }: DemoOptions): number => Math.min(1, (seconds * 1000) / FULL)
+const paceOf = ({ seconds, dashboard }: DemoOptions): number =>
+  Math.min(dashboard ? SLOWEST_ON_PAGE : 1, (seconds * 1000) / FULL)
+
+const watchdogOf = (options: DemoOptions): number => Math.round(WATCHDOG * paceOf(options))
+
+interface DemoServer {
+  readonly client: Connected
+  readonly url: string
+  readonly page: OnPage | undefined
+}
 
 class Demo {
   readonly #stage = new Stage(LOCKS)
@@ -34,26 +49,31 @@ class Demo {
   readonly #troupe: Troupe
   readonly #victim: Victim
   readonly #pace: number
+  readonly #page: OnPage | undefined
   readonly #over = new AbortController()
 
-  constructor(options: DemoOptions, client: Connected, url: string) {
+  constructor(options: DemoOptions, { client, url, page }: DemoServer) {
     this.#options = options
     this.#client = client
-    this.#output = new Output(options.plain)
+    this.#page = page
+    this.#output = new Output(options.plain || options.dashboard)
     this.#pace = paceOf(options)
-    const watchdog = Math.round(WATCHDOG * this.#pace)
-    // Two demos on one server must not meet, nor may a demo meet real locks.
+    const watchdog = watchdogOf(options)
+    // Two demos on one server must not meet, nor may a demo meet real locks. The embedded engine has nobody else.
     const run = randomBytes(4).toString('hex')
-    const key = (lock: string): string => `holdfast-demo:${run}:${lock}`
+    const alone = url.startsWith('memory:')
+    const key = (lock: string): string => (alone ? lock : `holdfast-demo:${run}:${lock}`)
     const onLine = this.#output.line.bind(this.#output)
-    this.#troupe = new Troupe({ client, stage: this.#stage, inside: this.#inside, watchdog, key, onLine })
-    this.#victim = victim(options.connect, { url, watchdog, lock: key('orders') })
+    const clients = page?.clients ?? new Map<string, Connected>()
+    this.#troupe = new Troupe({ client, clients, stage: this.#stage, inside: this.#inside, watchdog, key, onLine })
+    this.#victim = victim(options.connect, { url, watchdog, label: 'cleo', lock: key('orders') })
   }
 
   async run(): Promise<number> {
     const unguard = restoreTerminal({ restore: this.#output.restore, stop: () => this.#stop() })
     process.on('SIGTSTP', this.#output.suspend).on('SIGCONT', this.#output.enter)
     this.#output.enter()
+    if (this.#page !== undefined) process.stdout.write(`Open in your browser: ${this.#page.address}\n\n`)
     const drawing = this.#draw()
     try {
       const code = await this.#show()
@@ -98,7 +118,7 @@ class Demo {
   async #stop(): Promise<void> {
     this.#over.abort()
     this.#troupe.over()
-    await Promise.allSettled([this.#victim.end(), this.#client.close()])
+    await Promise.allSettled([this.#victim.end(), this.#page?.close(), this.#client.close()])
   }
 }
 
@@ -106,6 +126,10 @@ class Demo {
 export const demo = async (options: DemoOptions): Promise<number> => {
   // Clients meet in an embedded engine by its name.
   const url = options.url === undefined || options.url === 'memory:' ? 'memory:demo' : options.url
-  const client = await options.connect({ url, watchdog: Math.round(WATCHDOG * paceOf(options)) })
-  return new Demo(options, client, url).run()
+  const watchdog = watchdogOf(options)
+  const client = await options.connect({ url, watchdog })
+  const page = options.dashboard
+    ? await onPage({ connect: options.connect, url, watchdog, workers: WORKERS })
+    : undefined
+  return new Demo(options, { client, url, page }).run()
 }

@@ -7,6 +7,6 @@ import type { Job } from './victim.js'
 // Without its parent, no process would kill it.
 process.once('disconnect', () => process.exit(0))
 const [job] = (await once(process, 'message')) as [Job]
-const client = await connect({ url: job.url, watchdog: job.watchdog })
+const client = await connect({ url: job.url, watchdog: job.watchdog, label: job.label })
 await client.lock(job.lock).acquire()
 process.send?.('held')

@@ -76,6 +76,9 @@ const CREW: readonly Part[] = [
   },
 ]
 
+/** The workers that need no process of their own. */
+export const WORKERS: readonly string[] = [...CREW.map(({ worker }) => worker), 'finn']
+
 export interface StoryOptions {
   readonly troupe: Troupe
   readonly inside: Inside

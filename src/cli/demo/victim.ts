@@ -14,12 +14,13 @@ export interface Victim {
 export interface Job {
   readonly url: string
   readonly watchdog: number
+  readonly label: string
   readonly lock: string
 }
 
 /** A client of its own in this process, abandoned: no other process can reach the embedded engine. */
-const abandoned = (connect: Connect, { url, watchdog, lock }: Job): Victim => {
-  const client = connect({ url, watchdog })
+const abandoned = (connect: Connect, { lock, ...options }: Job): Victim => {
+  const client = connect(options)
   client.catch(() => undefined)
   return {
     take: async (signal) => {

@@ -10,7 +10,12 @@ export interface Connected {
   close(options?: { release?: boolean }): Promise<void>
 }
 
-export type Connect = (options: { url: string; watchdog: number }) => Promise<Connected>
+export type Connect = (options: {
+  url: string
+  watchdog: number
+  label?: string
+  presence?: boolean
+}) => Promise<Connected>
 
 export interface TurnOptions {
   /** A fixed lease, never renewed. If omitted: renewed while the work lasts. */
@@ -21,6 +26,8 @@ export interface TurnOptions {
 
 export interface TroupeOptions {
   readonly client: Connected
+  /** Workers with a client of their own. The others share `client`. */
+  readonly clients: ReadonlyMap<string, Connected>
   readonly stage: Stage
   readonly inside: Inside
   readonly watchdog: number
@@ -71,8 +78,9 @@ export class Troupe {
     return systemClock.monotonic() - this.#start
   }
 
-  lock(name: string): Lock {
-    return this.#options.client.lock(this.#options.key(name))
+  lock(name: string, worker = ''): Lock {
+    const { client, clients, key } = this.#options
+    return (clients.get(worker) ?? client).lock(key(name))
   }
 
   fall(): void {
@@ -178,7 +186,7 @@ export class Troupe {
   async #ask(worker: string, name: string, lease: number | undefined): Promise<Hold | undefined> {
     this.play({ kind: 'asks', worker, lock: name })
     try {
-      return await this.lock(name).acquire({ lease, signal: this.#curtain.signal })
+      return await this.lock(name, worker).acquire({ lease, signal: this.#curtain.signal })
     } catch (error) {
       if (!this.#curtain.signal.aborted) throw error
       this.play({ kind: 'gives up', worker, lock: name })

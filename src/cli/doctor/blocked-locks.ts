@@ -3,6 +3,7 @@ import type { Client } from '../../api/client.js'
 import type { ListedHolder, ListedLock } from '../../api/listing.js'
 import { whoIs } from '../locks/describe.js'
 import { signsOf } from '../locks/signs.js'
+import { plainText } from '../../plain-text.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
 import { type Crossing, crossingsOf } from '../tree/crossings.js'
@@ -13,6 +14,8 @@ import { LONG, releases } from './unknown-holders.js'
 const LONG_WAIT = 10_000
 /** ms between two readings: a hold that is only passed on is not in both. */
 const BETWEEN = 500
+/** Of so many locks, the labels are read at the same time. */
+const TOGETHER = 100
 
 interface Search {
   /** The server's time. */
@@ -44,12 +47,18 @@ export class BlockedLocks {
 
   /** A label with a long lease is there long after its client has died, but it is not written any more. */
   async #lateHolders(client: Client): Promise<readonly Finding[]> {
-    const long = this.#all.filter(({ remaining = 0 }) => remaining > LONG && remaining < Infinity)
+    const long = this.#all
+      .filter(({ remaining = 0 }) => remaining > LONG && remaining < Infinity)
+      .map((lock) => ({ ...lock, holders: lock.holders.filter(({ label }) => label !== undefined) }))
     const late: Finding[] = []
-    for (const lock of long) {
-      const labelled = lock.holders.filter(({ label }) => label !== undefined)
-      for (const [holder, sign] of await signsOf(client, [{ ...lock, holders: labelled }]))
-        if (sign.is === 'overdue') late.push(lateHolder(lock, holder, sign.ago, this.#search))
+    for (let from = 0; from < long.length; from += TOGETHER) {
+      const some = long.slice(from, from + TOGETHER)
+      const signs = await signsOf(client, some)
+      for (const lock of some)
+        for (const holder of lock.holders) {
+          const sign = signs.get(holder)
+          if (sign?.is === 'overdue') late.push(lateHolder(lock, holder, sign.ago, this.#search))
+        }
     }
     return late
   }
@@ -80,7 +89,8 @@ const lateHolder = (lock: ListedLock, holder: ListedHolder, ago: number, search:
 
 const findingOf = (crossing: Crossing, { server }: Search): Finding => {
   const steps = crossing.map(
-    ({ lock, holder, wanted }) => `${whoIs(holder)} holds ${lock.name} and waits for ${wanted.name}`,
+    ({ lock, holder, wanted }) =>
+      `${whoIs(holder)} holds ${plainText(lock.name)} and waits for ${plainText(wanted.name)}`,
   )
   const run = [['holdfast', 'tree', ...server].map(shellWord).join(' ')]
   return { code: 'deadlock', about: crossing[0]?.lock.name ?? '', what: `perhaps a deadlock: ${steps.join('; ')}`, run }

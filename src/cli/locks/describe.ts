@@ -3,7 +3,7 @@ import { plainMessage, plainText } from '../../plain-text.js'
 import { isShared } from './listed-kinds.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
-import { advice, leaseText, signText } from './judge.js'
+import { advice, leaseText, signText } from './advice.js'
 import { type Sign, signOf, type Signs } from './signs.js'
 
 const UNKNOWN: Readonly<Record<NonNullable<ListedHolder['labelUnknown']>, string>> = {

@@ -1,4 +1,4 @@
-import { fieldOf, type Mode, modeOf } from './field-table.js'
+import { fieldOf, type Mode, modeOf } from './redisson-fields.js'
 import { leftOver } from './placeholders.js'
 import { ORDER, type Reading, refusal, simpleName, sortFields } from './use-warn-or-refuse.js'
 import { type Entry, type Tree, wrong } from './yaml-tree.js'

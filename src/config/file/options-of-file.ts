@@ -1,4 +1,4 @@
-import { LONGEST_LEASE, LONGEST_TIMEOUT } from '../../check-options.js'
+import { LONGEST_LEASE, LONGEST_TIMEOUT } from '../../check-arguments.js'
 import { ConfigError } from '../../errors.js'
 import type { ClientOptions, Filed } from '../client-options.js'
 import { placeIn } from './endpoint-of-file.js'

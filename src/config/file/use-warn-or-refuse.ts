@@ -1,4 +1,4 @@
-import { type Field, fieldOf, type Mode } from './field-table.js'
+import { type Field, fieldOf, type Mode } from './redisson-fields.js'
 import { type Entry, type Tree, wrong } from './yaml-tree.js'
 
 /** How names are compared, and where to report what is not used. */

@@ -42,12 +42,17 @@ export interface CallReporter {
   nextNumber(): number
 }
 
-type Told = Partial<Omit<DiagnosticMessage, 'client' | 'kind' | 'name' | 'id' | 'error'>> & { readonly error?: unknown }
+type About = Pick<DiagnosticMessage, 'client' | 'kind' | 'name' | 'id'>
+type CallTrace = Record<string, unknown> & About
+type Message = { -readonly [F in keyof DiagnosticMessage]: DiagnosticMessage[F] }
 
-const holdsIn = (granted: unknown): ObservableHold[] =>
-  (Array.isArray(granted) ? (granted as readonly unknown[]) : [granted]).filter(
-    (one): one is ObservableHold => typeof one === 'object' && one !== null && 'observe' in one,
-  )
+const isObservable = (one: unknown): one is ObservableHold =>
+  typeof one === 'object' && one !== null && 'observe' in one
+
+const holdsIn = (granted: unknown): ObservableHold[] => {
+  if (Array.isArray(granted)) return (granted as readonly unknown[]).filter(isObservable)
+  return isObservable(granted) ? [granted] : []
+}
 
 const failureOf = (error: unknown, { wait, signal }: ObservableCall): DiagnosticFailure => {
   const aborted = abortOf(signal)
@@ -58,37 +63,42 @@ const failureOf = (error: unknown, { wait, signal }: ObservableCall): Diagnostic
 
 /** One call, from its start to the end of what it got. Each of its events runs in the context in which it was made. */
 export class ObservedCall implements CallWatch {
-  /** The message of a trace. From the end of the call on, it also says how the call ended. */
-  readonly trace: Record<string, unknown> & Pick<DiagnosticMessage, 'client' | 'kind' | 'name' | 'id'>
-  readonly #about: Pick<DiagnosticMessage, 'client' | 'kind' | 'name' | 'id'>
+  #trace: CallTrace | undefined
+  readonly #lock: Reported
+  readonly #number: number
   readonly #reporter: CallReporter
-  readonly #permits: { readonly permits?: number }
+  readonly #permits: number | undefined
   #inContext: ReturnType<typeof here> | undefined
   #since = 0
   #waits = false
   #local = false
 
   /** `permits`: how many it wants, if it wants permits. */
-  constructor(reporter: CallReporter, { kind, name }: Reported, permits: number | undefined) {
+  constructor(reporter: CallReporter, lock: Reported, permits: number | undefined) {
     this.#reporter = reporter
-    this.#about = { client: reporter.client, kind: kind.name, name, id: reporter.nextNumber() }
-    this.#permits = permits === undefined ? {} : { permits }
-    this.trace = { ...this.#about }
+    this.#lock = lock
+    this.#number = reporter.nextNumber()
+    this.#permits = permits
+  }
+
+  /** The message of a trace. From the end of the call on, it also says how the call ended. */
+  get trace(): CallTrace {
+    return (this.#trace ??= { ...this.#about() })
   }
 
   /** Runs the call, and tells how it begins and ends. Undefined: it got nothing. */
   async run<T>(call: ObservableCall, step: () => Promise<T | undefined>): Promise<T | undefined> {
     this.#inContext = here()
     this.#since = this.#now()
-    this.#tell('acquire')
+    if (channels.acquire.hasSubscribers) this.#tell('acquire', this.#about())
     let granted: T | undefined
     try {
       granted = await step()
     } catch (error) {
-      this.#failed(failureOf(error, call), { error })
+      this.#failed({ ...this.#about(), outcome: failureOf(error, call), error })
       throw error
     }
-    if (granted === undefined) this.#failed(call.wait === 0 ? 'refused' : 'timeout')
+    if (granted === undefined) this.#failed({ ...this.#about(), outcome: call.wait === 0 ? 'refused' : 'timeout' })
     else this.#granted(holdsIn(granted))
     return granted
   }
@@ -96,7 +106,7 @@ export class ObservedCall implements CallWatch {
   waits(): void {
     if (this.#waits) return
     this.#waits = true
-    this.#tell('wait')
+    if (channels.wait.hasSubscribers) this.#tell('wait', this.#about())
   }
 
   passedOn(): void {
@@ -104,43 +114,62 @@ export class ObservedCall implements CallWatch {
   }
 
   #granted(holds: readonly ObservableHold[]): void {
-    const [first] = holds
     const numbers = holds.map(() => this.#reporter.nextNumber())
-    const told = {
-      ...(first !== undefined && { hold: numbers[0] as number }),
-      ...(first?.wire !== undefined && { owner: first.wire }),
-      ...this.#permits,
-      elapsed: this.#now() - this.#since,
-      local: this.#local,
-    }
-    Object.assign(this.trace, told, { outcome: 'granted' })
-    this.#tell('grant', told)
-    holds.forEach((hold, i) => hold.observe(this.holding({ ...this.#holdOf(hold), hold: numbers[i] as number })))
+    const message = this.#ofHold(holds[0], numbers[0])
+    if (this.#permits !== undefined) message.permits = this.#permits
+    message.elapsed = this.#now() - this.#since
+    message.local = this.#local
+    if (this.#trace !== undefined) Object.assign(this.#trace, message, { outcome: 'granted' })
+    this.#tell('grant', message)
+    holds.forEach((hold, i) => {
+      const held = this.#ofHold(hold, numbers[i])
+      if (this.#permits !== undefined) held.permits = 1
+      hold.observe(this.#untilEnd(held))
+    })
   }
 
-  #holdOf({ wire }: ObservableHold): Told {
-    return { ...(wire !== undefined && { owner: wire }), ...('permits' in this.#permits && { permits: 1 }) }
+  /** What the events of one hold say. */
+  #ofHold(hold: ObservableHold | undefined, number: number | undefined): Message {
+    const message = this.#about()
+    if (number !== undefined) message.hold = number
+    if (hold?.wire !== undefined) message.owner = hold.wire
+    return message
   }
 
-  #failed(outcome: DiagnosticFailure, told?: Told): void {
-    const how = { outcome, elapsed: this.#now() - this.#since, ...told }
-    Object.assign(this.trace, how)
-    this.#tell('end', how)
+  #failed(message: Message): void {
+    message.elapsed = this.#now() - this.#since
+    if (this.#trace !== undefined) Object.assign(this.#trace, message)
+    this.#tell('end', message)
   }
 
   /** What it got is held from now on. Call the function that is returned when that ends. */
-  holding(hold: Told = this.#permits): (how: HoldEnd) => void {
+  holding(): (how: HoldEnd) => void {
+    const held = this.#about()
+    if (this.#permits !== undefined) held.permits = this.#permits
+    return this.#untilEnd(held)
+  }
+
+  /** A hold ends once, so its message is made when it begins. */
+  #untilEnd(held: Message): (how: HoldEnd) => void {
     const since = this.#now()
-    return (outcome) => this.#tell('release', { ...hold, elapsed: this.#now() - since, outcome })
+    return (outcome) => {
+      held.elapsed = this.#now() - since
+      held.outcome = outcome
+      this.#tell('release', held)
+    }
   }
 
   #now(): number {
     return this.#reporter.clock.monotonic()
   }
 
-  #tell(event: 'acquire' | 'wait' | 'grant' | 'end' | 'release', told?: Told): void {
-    if (!channels[event].hasSubscribers) return
-    const message = { ...this.#about, ...told }
-    this.#inContext?.(() => channels[event].publish(message))
+  #about(): Message & About {
+    const { kind, name } = this.#lock
+    return { client: this.#reporter.client, kind: kind.name, name, id: this.#number }
+  }
+
+  #tell(event: 'acquire' | 'wait' | 'grant' | 'end' | 'release', message: DiagnosticMessage): void {
+    const channel = channels[event]
+    if (channel.hasSubscribers) this.#inContext?.(() => channel.publish(message))
   }
 }

@@ -1,11 +1,12 @@
 import { AcquireTimeoutError, ClosedError, type EngineError } from '../../errors.js'
 import type { Deadlocks } from '../../api/deadlock.js'
 import type { Codec } from '../../api/codec.js'
+import type { ReleaseMode } from '../../api/hold.js'
 import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { Driver } from '../../engine/driver.js'
 import { Link } from '../../engine/link.js'
 import { slotOf, wireOwner } from '../../keys.js'
-import { checkWire, show } from '../../check-options.js'
+import { checkWire, show } from '../../check-arguments.js'
 import type { ClientEvents, Logger } from '../../api/monitoring.js'
 import { SubscriberCounts } from '../server/subscriber-counts.js'
 import { LockEvents } from './lock-events.js'
@@ -21,10 +22,12 @@ import { ServerTime } from '../server/server-time.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { LeaseTerms } from '../hold/lease-terms.js'
 import { SharedSubscriptions } from '../server/shared-subscriptions.js'
+import { RenewalThread, type ThreadEvents, type ThreadOpener } from '../hold/renewal-thread.js'
 import { Watchdog } from '../hold/watchdog.js'
 import type { Fleet } from '../protocol/script-runner.js'
 import { BackgroundWork } from '../server/background-work.js'
 import { Retry } from '../server/retry.js'
+import { UnansweredReleases } from '../server/unanswered-releases.js'
 import { UndoAcquire } from '../server/undo-acquire.js'
 import { plainMessage } from '../../plain-text.js'
 import { errorOf, isPromise, textOf } from '../../thrown.js'
@@ -36,6 +39,7 @@ export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly connectTimeout: number
   readonly commandTimeout: number
   readonly maxWaiters: number
+  readonly release: ReleaseMode
   readonly deadlocks: Deadlocks
   readonly mapName: (name: string) => string
   readonly codec: Codec
@@ -79,6 +83,7 @@ export class Runtime {
   readonly #callers = new Set<() => void>()
   /** How long a caller waits for a release at most; the release itself goes on in the background. */
   readonly releases: ReleaseCallerLimit
+  readonly unanswered = new UnansweredReleases((error) => this.fail(error))
   readonly ends = new EndsBeingStored()
   /** Whether releases are published with SPUBLISH. */
   sharded = false
@@ -92,7 +97,7 @@ export class Runtime {
   /** Called when the lock with this key was released by force from here. */
   forced: (key: string) => void = () => undefined
 
-  constructor(options: RuntimeOptions, driver: Driver) {
+  constructor(options: RuntimeOptions, driver: Driver, opener?: ThreadOpener) {
     this.options = options
     const { clock } = options
     this.background = new BackgroundWork(clock)
@@ -122,15 +127,27 @@ export class Runtime {
       lease: options.watchdog,
       isUp: () => driver.isUp,
       stirred: () => this.stirred(),
+      thread: opener && this.#threadOf(opener),
     })
   }
 
   /** The terms of a hold that the watchdog renews. */
   readonly watched: LeaseTerms
 
+  #threadOf(opener: ThreadOpener): RenewalThread {
+    const { clock, logger } = this.options
+    const log: ThreadEvents['told'] = (level, text) => logger[level](`the thread that renews locks: ${text}`)
+    return new RenewalThread({ clock, opener, log, fail: (error) => this.fail(error) })
+  }
+
   warn(warning: string): void {
     this.warnings.push(plainMessage(warning))
     this.options.logger.warn(warning)
+  }
+
+  /** Whether a command is written as soon as it is sent. */
+  get writes(): boolean {
+    return this.link.isUp
   }
 
   get closed(): boolean {

@@ -12,12 +12,12 @@ const SETTLES = 250
 /** The parts of a client that must know that another server may answer from now on. */
 interface Concerned {
   readonly options: { readonly clock: Clock }
-  readonly watchdog: Watchdog
-  readonly replicas: Replicas
-  readonly subscriptions: SharedSubscriptions
+  readonly watchdog: Pick<Watchdog, 'question'>
+  readonly replicas: Pick<Replicas, 'look'>
+  readonly subscriptions: Pick<SharedSubscriptions, 'gap'>
   readonly serverTimes: ReadonlyMap<number, ServerTime>
   readonly questions: ReadonlySet<(cause: unknown) => void>
-  readonly lockEvents: LockEvents
+  readonly lockEvents: Pick<LockEvents, 'reconnected'>
 }
 
 /** Tells holds, waiters and subscriptions about a reconnect, a failover, or slots that moved. */

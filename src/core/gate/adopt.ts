@@ -29,5 +29,5 @@ export const adopt = async (
     await limitedStep(undone, { signal: undefined, wait: 1 }, clock, () => Promise.resolve())
     throw error
   }
-  return gate.begin(wire, terms, sent).give(owner)
+  return gate.begin(wire, terms, sent).give({ owner, release: runtime.options.release })
 }

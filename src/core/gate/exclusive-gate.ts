@@ -6,7 +6,7 @@ import { Line } from '../line/line.js'
 import { isLine } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
-import type { Request } from '../waiting/wait-request.js'
+import type { Request } from '../waiting/wait-terms.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { GateBase } from './gate-base.js'
 import { mayPass, passesAsItIs } from './when-to-pass-on.js'
@@ -22,6 +22,8 @@ import { PASS_TIME } from '../../script-constants.js'
 export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   #tenure: Tenure | undefined
   #asking: LoneCall | undefined
+  /** How many releases are in progress that no caller waits for. */
+  #unawaited = 0
 
   get tenure(): Tenure | undefined {
     return this.#tenure === undefined || this.#tenure.status() === 'lost' ? undefined : this.#tenure
@@ -67,7 +69,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   /** True if no call here is ahead, and only an answer can end this call: no signal, no time limit. */
   #isAlone({ wait, signal, explicit }: Request): boolean {
     if (explicit || signal !== undefined || (wait > 0 && wait !== Infinity)) return false
-    const unused = this.#tenure === undefined && this.waiters === undefined && this.inFlight === 0
+    const unused = this.#tenure === undefined && this.waiters === undefined && this.inFlight === this.#unawaited
     return unused && !(isLine(this.protocol) && hearsGrants(this.runtime, this.protocol))
   }
 
@@ -147,14 +149,17 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
 
   /** Frees the lock on the server, and lets all waiters compete. False: it was lost, or the server did not answer in time. */
   async free(tenure: Tenure): Promise<boolean> {
+    const { unawaited } = tenure
     this.forget(tenure)
     this.inFlight++
+    if (unawaited) this.#unawaited++
     this.waiters?.freeing()
     const freeing = releaseOnServer(this, tenure, () => this.waiters?.freed())
     // The next waiter here asks right behind the release.
     this.waiters?.start()
     const freed = await freeing
     this.inFlight--
+    if (unawaited) this.#unawaited--
     this.waiters?.freed()
     this.rested()
     return freed

@@ -10,7 +10,7 @@ import type { LeaseTerms } from '../hold/lease-terms.js'
 import { makeTicket } from '../hold/detach-ticket.js'
 import type { Line } from '../line/line.js'
 import { type LockProtocol, NOT_HELD, type ServerState } from '../protocol/lock-protocol.js'
-import type { Request } from '../waiting/wait-request.js'
+import type { Request } from '../waiting/wait-terms.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { adopt } from './adopt.js'
 import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
@@ -148,7 +148,7 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
   async #enter(tenure: Tenure, request: Request): Promise<TenureHold | typeof LATE | undefined> {
     if (!request.reentrant) throw new DeadlockError(this.name, 'its owner already holds it, and it is not reentrant')
     request.signal?.throwIfAborted()
-    const entering = tenure.enter(request.owner, request.terms)
+    const entering = tenure.enter(request, request.terms)
     return limitedStep(entering, request, this.clock, async (late) => late?.release())
   }
 
@@ -241,6 +241,10 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
       if (forced) this.evict(order, owner)
       return forced
     })
+  }
+
+  forceExtend(owner: string, lease: number): Promise<boolean> {
+    return this.staying(() => this.runtime.watchdog.extend({ protocol: this.protocol, wire: owner }, lease))
   }
 
   async #releaseOf(owner: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { DeadlockError } from '../../errors.js'
-import { checkAcquire, checkName, checkOptions, checkOwner, usingArgs } from '../../check-options.js'
+import { checkAcquire, checkLease, checkName, checkOptions, checkOwner, usingArgs } from '../../check-arguments.js'
 import type { Owner } from '../../api/hold.js'
-import type { AcquireOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
+import type { AcquireOptions, ForceExtendOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
 import type { Gates } from './gates.js'
 import type { TenureHold } from '../hold/tenure-hold.js'
@@ -9,8 +9,9 @@ import { clientsIn, lockStateOf } from './lock-state.js'
 import { GatedRedissonNamedLock } from './redisson-named-lock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import type { ServerState } from '../protocol/lock-protocol.js'
-import type { Request } from '../waiting/wait-request.js'
+import type { Request } from '../waiting/wait-terms.js'
 import type { KnownLabels } from '../client/presence-label.js'
+import type { Reported } from '../client/observed-call.js'
 import type { Runtime } from '../client/runtime.js'
 import { enclosing, surroundings, within } from '../../base/scope.js'
 import { leftOf } from '../hold/lease-terms.js'
@@ -40,6 +41,11 @@ export const forcedOwner = (options: ForceReleaseOptions | undefined): string | 
   return owner === undefined ? undefined : checkName(owner, 'owner')
 }
 
+export const forcedExtension = (options: ForceExtendOptions): ForceExtendOptions => {
+  const { owner, lease } = checkOptions(options, ['owner', 'lease'])
+  return { owner: checkName(owner, 'owner'), lease: checkLease(lease) }
+}
+
 /** The public side of every lock that is acquired through a gate. */
 export class GatedLock implements Lock<TenureHold> {
   readonly name: string
@@ -59,10 +65,15 @@ export class GatedLock implements Lock<TenureHold> {
     return this.#home.runtime
   }
 
+  /** What the events of its calls are about. */
+  protected get reported(): Reported {
+    return this
+  }
+
   acquire(options?: AcquireOptions): Promise<TenureHold> {
     try {
       const request = this.#request(options, Infinity)
-      return this.runtime.lockEvents.call(this, request, () => this.#acquire(request))
+      return this.runtime.lockEvents.call(this.reported, request, () => this.#acquire(request))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -76,11 +87,16 @@ export class GatedLock implements Lock<TenureHold> {
   tryAcquire(options?: AcquireOptions): Promise<TenureHold | undefined> {
     try {
       const request = this.#request(options, 0)
-      const tried = () => this.runtime.tried(request, this.name, this.#ask(request))
-      return this.runtime.lockEvents.call(this, request, tried)
+      const tried = () => this.runtime.tried(request, this.name, this.#try(request))
+      return this.runtime.lockEvents.call(this.reported, request, tried)
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  #try(request: Request): Promise<TenureHold | undefined> {
+    if (request.wait > 0) return this.#ask(request)
+    return this.runtime.unanswered.ask(this.key, () => this.#ask(request))
   }
 
   #ask(request: Request): Promise<TenureHold | undefined> {
@@ -126,6 +142,11 @@ export class GatedLock implements Lock<TenureHold> {
     return forced
   }
 
+  async forceExtend(options: ForceExtendOptions): Promise<boolean> {
+    const { owner, lease } = forcedExtension(options)
+    return this.runtime.untilClosed(() => this.#gate.forceExtend(owner, lease), this.name)
+  }
+
   tenureOf(owner: UnitOfWork): Tenure | undefined {
     return this.gates.inUse(this.kind, this.key)?.tenureOf(owner)
   }
@@ -159,6 +180,7 @@ export class GatedLock implements Lock<TenureHold> {
       around: surroundings(),
       reentrant: this.kind.reentrant,
       terms: lease === undefined ? this.runtime.watched : { lease, watched: renew },
+      release: checked.release ?? this.runtime.options.release,
       wait: checked.wait ?? wait,
       signal: checked.signal,
       backoff: this.kind.backoff,

@@ -2,7 +2,7 @@ import type { DeadlockError } from '../../errors.js'
 import type { LockProtocol, ServerState } from '../protocol/lock-protocol.js'
 import type { TenureHold } from '../hold/tenure-hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { Backoff, Request } from '../waiting/wait-request.js'
+import type { Backoff, Request } from '../waiting/wait-terms.js'
 import type { Waiter } from '../waiting/waiter.js'
 import type { ScriptRunner } from '../protocol/script-runner.js'
 import type { Runtime } from '../client/runtime.js'
@@ -54,6 +54,7 @@ export interface OpenGate {
   inspect(briefly?: boolean, owner?: string): Promise<ServerState>
   /** `owner`: only if it is the holder, or one of them. */
   forceRelease(owner?: string): Promise<boolean>
+  forceExtend(owner: string, lease: number): Promise<boolean>
   turnAway(): void
   close(release: boolean): Promise<void>
 }

@@ -6,7 +6,7 @@ import type { Tenure } from '../hold/tenure.js'
 import { Line } from '../line/line.js'
 import type { ReadProtocol } from '../protocol/read-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import type { Request } from '../waiting/wait-request.js'
+import type { Request } from '../waiting/wait-terms.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { GateBase } from './gate-base.js'
 import { releaseOnServer } from './release-until-answered.js'
@@ -92,7 +92,8 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     )
   }
 
-  async #readUnder({ owner, terms, signal }: Request): Promise<TenureHold | undefined> {
+  async #readUnder(request: Request): Promise<TenureHold | undefined> {
+    const { owner, terms, signal } = request
     const writing = this.#writing
     const writer = writing?.tenureOf(owner)
     if (writing === undefined || writer === undefined) return undefined
@@ -114,7 +115,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     } finally {
       this.#entering--
     }
-    return this.begin(wire, terms, sent).give(owner)
+    return this.begin(wire, terms, sent).give(request)
   }
 
   protected enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {

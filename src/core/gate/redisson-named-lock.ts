@@ -1,5 +1,5 @@
 import { NotOwnerError } from '../../errors.js'
-import { OPTIONS, checkLease, checkOptions, checkWait } from '../../check-options.js'
+import { OPTIONS, checkLease, checkOptions, checkWait } from '../../check-arguments.js'
 import type { Lock } from '../../api/lock.js'
 import type { OwnedLock, OwnedLockOptions } from '../../api/owned-lock.js'
 import type { TenureHold } from '../hold/tenure-hold.js'

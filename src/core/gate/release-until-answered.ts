@@ -58,7 +58,7 @@ const repeat = async (gate: Releasing, tenure: Tenure, first: unknown, missed?: 
 const answered = (gate: Releasing, tenure: Tenure, answer: number, unanswered: boolean): boolean => {
   const held = answer !== NOT_HELD
   gate.runtime.background.ended()
-  tenure.taken ||= !held && !unanswered
+  if (!held && !unanswered) tenure.notOurs()
   return held || unanswered
 }
 

@@ -1,5 +1,5 @@
 import { PollingLoop } from '../waiting/polling-loop.js'
-import { troublePause } from '../waiting/waits-out.js'
+import { troublePause } from '../waiting/trouble-retry.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { POLL } from '../../script-constants.js'
 

@@ -1,10 +1,10 @@
 import { ReplicationError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import { LocalHoldCheck } from '../waiting/local-hold-check.js'
+import { HoldRecheck } from '../waiting/hold-recheck.js'
 import type { GateHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { Request } from '../waiting/wait-request.js'
+import type { Request } from '../waiting/wait-terms.js'
 import { isAfterLease, afterLeaseError } from '../waiting/answer-after-lease.js'
 import { serveWaiter } from '../waiting/serve-waiter.js'
 import { SpinLoop } from './spin-loop.js'
@@ -25,7 +25,7 @@ export class SpinWaiters implements Contest<Waiter> {
   readonly #host: GateHost
   readonly #room: TimedWaiters
   readonly #spinner = new SpinLoop(this)
-  readonly #watch: LocalHoldCheck
+  readonly #watch: HoldRecheck
   #passing: Passing | undefined
   #asking: Waiter | undefined
   /** Callbacks of waiters that left while the server was asked for them; called when that attempt ends. */
@@ -36,7 +36,7 @@ export class SpinWaiters implements Contest<Waiter> {
 
   constructor(host: GateHost) {
     this.#host = host
-    this.#watch = new LocalHoldCheck(host, () => this.#room.first !== undefined)
+    this.#watch = new HoldRecheck(host, () => this.#room.first !== undefined)
     this.#room = new TimedWaiters(host.runtime, host.name, (waiter) => this.#left(waiter))
   }
 
@@ -123,6 +123,7 @@ export class SpinWaiters implements Contest<Waiter> {
   /** Passes the hold of this process to the next waiter here, in one script. 0: the hold was gone, so ask the usual way. */
   async #takeOver({ from, done }: Passing, wire: string, lease: number): Promise<null | 0> {
     const passed = await this.#host.protocol.pass(from.wire, wire, lease)
+    if (!passed) from.notOurs()
     done(passed)
     return passed ? null : 0
   }

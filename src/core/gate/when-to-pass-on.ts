@@ -3,11 +3,11 @@ import type { Tenure } from '../hold/tenure.js'
 import { alike, type LeaseTerms } from '../hold/lease-terms.js'
 
 /** How often a hold may be passed on within one process before other processes get their turn. */
-const PASSES = 65_536
+const PASSES_OF_A_TENURE = 65_536
 
 /** Whether the next waiter here may go before other processes. */
 export const mayPass = (tenure: Tenure, now: number): boolean =>
-  tenure.passes < PASSES && now - tenure.opened < PASS_TIME
+  tenure.passes < PASSES_OF_A_TENURE && now - tenure.opened < PASS_TIME
 
 /** Whether the next waiter here may go without a step on the server: on the same terms, and if the server's last answer is fresh enough. */
 export const passesAsItIs = (tenure: Tenure, next: LeaseTerms, now: number): boolean => {

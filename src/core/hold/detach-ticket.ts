@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { checkLease, checkName, checkWire, MOST_KEYS } from '../../check-options.js'
+import { checkLease, checkName, checkWire, MOST_KEYS } from '../../check-arguments.js'
 import type { LeaseTerms } from './lease-terms.js'
 
 /** What a client needs to adopt a detached hold. */

@@ -1,12 +1,18 @@
 import { ClosedError, LockLostError, NotOwnerError } from '../../errors.js'
-import { checkLease } from '../../check-options.js'
-import type { Hold, HoldEnd, HoldState } from '../../api/hold.js'
+import { checkLease } from '../../check-arguments.js'
+import type { Hold, HoldEnd, HoldState, ReleaseMode } from '../../api/hold.js'
 import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { ScopedAbort } from '../../base/scope.js'
 import type { LeaseTerms } from './lease-terms.js'
 import { marginOf } from './margin.js'
 import { quoted } from '../../plain-text.js'
+
+/** Who gets a hold, and how it is released. */
+export interface Holder {
+  readonly owner: UnitOfWork
+  readonly release: ReleaseMode
+}
 
 /** The tenure of which a hold is one level. */
 export interface HoldHost {
@@ -35,6 +41,7 @@ export class TenureHold implements Hold {
   readonly #tenure: HoldHost
   readonly owner: UnitOfWork
   readonly terms: LeaseTerms
+  readonly mode: ReleaseMode
   #end: 'released' | 'lost' | 'detached' | undefined
   #reason: Error | undefined
   /** Set if somebody listens for its end. */
@@ -45,9 +52,10 @@ export class TenureHold implements Hold {
   /** When a fixed lease ends, on both clocks. It does not depend on the other levels of the tenure. */
   #over: Pick<Moment, 'mono' | 'wall'> | undefined
 
-  constructor(tenure: HoldHost, owner: UnitOfWork, terms: LeaseTerms, sent: Moment) {
+  constructor(tenure: HoldHost, { owner, release }: Holder, terms: LeaseTerms, sent: Moment) {
     this.#tenure = tenure
     this.owner = owner
+    this.mode = release
     this.terms = terms
     if (!terms.watched) this.#lasts(terms.lease, sent)
   }

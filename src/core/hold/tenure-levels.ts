@@ -2,7 +2,8 @@ import { HoldfastError, LockLostError } from '../../errors.js'
 import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Retry } from '../server/retry.js'
-import { type HoldHost, TenureHold } from './tenure-hold.js'
+import type { UnansweredReleases } from '../server/unanswered-releases.js'
+import { FREED, type Holder, type HoldHost, TenureHold } from './tenure-hold.js'
 import type { ReleaseCallerLimit } from './release-caller-limit.js'
 import type { LeaseTerms } from './lease-terms.js'
 import { quoted } from '../../plain-text.js'
@@ -12,6 +13,9 @@ export interface LevelsClient {
   /** How long a caller waits for a release at most. */
   readonly releases: ReleaseCallerLimit
   readonly retry: Pick<Retry, 'insist'>
+  readonly unanswered: Pick<UnansweredReleases, 'add'>
+  /** Whether a command is written as soon as it is sent. */
+  readonly writes: boolean
   readonly lockEvents: { lost(lock: LevelsHost<never>, wire: string, error: LockLostError): void }
   /** Rejects with a `ClosedError` when the client closes before the answer. */
   untilClosed<T>(ask: () => Promise<T>, name: string): Promise<T>
@@ -22,6 +26,7 @@ export interface LevelsHost<T> {
   readonly name: string
   readonly kind: { readonly name: string; readonly keys?: readonly string[] }
   readonly runtime: LevelsClient
+  readonly protocol: { readonly key: string }
   /** An owner has it now. */
   given?(tenure: T, owner: UnitOfWork): void
   /** The last hold was released: pass the lock on or free it. False: it was lost, or the server did not answer in time. */
@@ -58,6 +63,8 @@ export abstract class TenureLevels implements HoldHost {
   protected abstract readonly host: LevelsHost<this>
   protected abstract readonly ended: 'lost' | 'over' | undefined
   protected holds: readonly TenureHold[] = NONE
+  /** No caller waits for the answer to the last release. */
+  unawaited = false
   protected terms: LeaseTerms
   /** The last change that is in progress. */
   #changing: Promise<unknown> | undefined
@@ -108,15 +115,15 @@ export abstract class TenureLevels implements HoldHost {
   // ---- one level more, one level less ------------------------------------------------------------------------------
 
   /** Makes the first hold, or the hold of the next owner in this process. No other hold exists at this moment. */
-  give(owner: UnitOfWork): TenureHold {
-    const hold = new TenureHold(this, owner, this.terms, this.proven)
+  give(holder: Holder): TenureHold {
+    const hold = new TenureHold(this, holder, this.terms, this.proven)
     this.holds = [hold]
-    this.host.given?.(this, owner)
+    this.host.given?.(this, holder.owner)
     return hold
   }
 
   /** Adds a level. Undefined: the tenure has ended. */
-  enter(owner: UnitOfWork, terms: LeaseTerms): Promise<TenureHold | undefined> {
+  enter(holder: Holder, terms: LeaseTerms): Promise<TenureHold | undefined> {
     const { passes } = this
     return this.inOrder(async () => {
       await this.#afterTrial()
@@ -128,7 +135,7 @@ export abstract class TenureLevels implements HoldHost {
       const sent = this.now()
       if (!(await this.setLevel(this.holds.length + 1, terms.lease))) return undefined
       if (this.over) return undefined
-      const hold = new TenureHold(this, owner, terms, sent)
+      const hold = new TenureHold(this, holder, terms, sent)
       this.holds = [...this.holds, hold]
       this.#renegotiate()
       return hold
@@ -138,13 +145,38 @@ export abstract class TenureLevels implements HoldHost {
   /** Removes a level. False: it was lost, or the server did not answer in time; then this goes on in the background. */
   leave(hold: TenureHold): Promise<boolean> {
     this.holds = this.holds.filter((other) => other !== hold)
+    this.unawaited = false
+    if (hold.mode === 'sent') return this.#send()
     const alone = this.holds.length === 0 && this.#changing === undefined
-    return alone
-      ? this.#left()
-      : this.host.runtime.releases.within(
-          this.inOrder(() => this.#left()),
-          false,
-        )
+    return alone ? this.#left() : this.#within(this.inOrder(() => this.#left()))
+  }
+
+  #within(released: Promise<boolean>): Promise<boolean> {
+    return this.host.runtime.releases.within(released, false)
+  }
+
+  /** Resolves when the step is written. While there is no connection, that takes as long as any other release. */
+  #send(): Promise<boolean> {
+    if (this.holds.length === 0 && this.#changing === undefined) {
+      const left = this.#leftUnawaited()
+      return this.unawaited ? FREED : left
+    }
+    return new Promise((resolve, reject) => {
+      const left = this.inOrder(() => {
+        const step = this.#leftUnawaited()
+        resolve(this.unawaited ? FREED : this.#within(step))
+        return step
+      })
+      left.catch(reject)
+    })
+  }
+
+  #leftUnawaited(): Promise<boolean> {
+    const { runtime, protocol } = this.host
+    this.unawaited = runtime.writes
+    const left = this.#left()
+    if (this.unawaited) runtime.unanswered.add(protocol.key, left)
+    return left
   }
 
   #left(): Promise<boolean> {

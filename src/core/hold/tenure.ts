@@ -6,6 +6,7 @@ import type { Due } from './due-heap.js'
 import { type LevelsClient, type LevelsHost, TenureLevels } from './tenure-levels.js'
 import type { LeaseTerms } from './lease-terms.js'
 import { marginOf } from './margin.js'
+import type { SharedProof } from './shared-proof.js'
 
 /** What a tenure needs from its client. */
 export interface TenureClient extends LevelsClient {
@@ -62,6 +63,8 @@ export class Tenure extends TenureLevels implements Due {
   listed = false
   /** The newest fencing token, if the kind has tokens. */
   token: bigint | undefined
+  /** Set if another thread renews it, too. */
+  shared: SharedProof | undefined
   protected ended: 'lost' | 'over' | undefined
   readonly #deadline: TenureDeadline
 
@@ -137,6 +140,7 @@ export class Tenure extends TenureLevels implements Due {
 
   /** Ends the tenure at once if it is over. */
   status(): 'held' | 'uncertain' | 'lost' {
+    this.hear()
     if (this.ended !== undefined) return 'lost'
     const status = this.#deadline.status(this.#clock, this.terms, this.trial)
     if (status === 'lost') {
@@ -152,7 +156,34 @@ export class Tenure extends TenureLevels implements Due {
 
   /** False: the question is too old to count. */
   proved(sent: Moment, left: number): boolean {
+    const counts = this.shared?.knowsBetter(sent) === true ? this.#stands(sent) : this.#proves(sent, left)
+    if (counts) this.shared?.tell(this.proven, this.lastsUntil - this.provenAt)
+    return counts
+  }
+
+  #proves(sent: Moment, left: number): boolean {
     return this.#deadline.proved(sent, left, this.lease)
+  }
+
+  /** While the answer stayed unread here, the other thread has asked again: what it was told stands. */
+  #stands({ order }: Moment): boolean {
+    return this.#proves({ ...this.proven, order }, this.lastsUntil - this.provenAt)
+  }
+
+  /** Adopts what the server has answered to the other thread. False: nothing new. */
+  hear(): boolean {
+    const heard = this.shared?.hear()
+    if (heard === undefined || this.over) return false
+    if (heard.left === -2) {
+      this.lose('it was released elsewhere, or its key was deleted', false)
+      return true
+    }
+    // It does not say which server answers here. If that is in question, it does not count.
+    const sent = { ...heard, order: this.proven.order }
+    if (!this.watched || sent.mono <= this.provenAt) return false
+    const counts = this.#proves(sent, Math.min(heard.left, this.longestLease))
+    if (counts) this.renewed()
+    return counts
   }
 
   /**
@@ -183,7 +214,7 @@ export class Tenure extends TenureLevels implements Due {
   /** It lasts for `left` ms from `sent`; 0: it was gone. */
   confirmed(left: number, sent: Moment): void {
     this.trial = false
-    if (left === 0) this.lose('it was released elsewhere, or its key was deleted', false)
+    if (left === 0) this.lose(GONE, false)
     // A change of level in progress may have proven more by now.
     else if (sent.mono >= this.provenAt) this.proved(sent, left)
     this.moved()
@@ -211,11 +242,18 @@ export class Tenure extends TenureLevels implements Due {
   lose(why: string, ours: boolean): void {
     if (!ours) this.taken = true
     if (this.over) return
+    if (!ours) this.shared?.tell(this.now(), -2)
     const cause = this.#deadline.doubt
     const error = new LockLostError(this.name, why, cause === undefined ? {} : { cause })
     this.ended = 'lost'
     for (const hold of this.holds) hold.end('lost', error)
     this.host.lost(this, error, ours || this.protocol.divisible === true)
+  }
+
+  /** The server answered its release: it was not ours any more. If no caller waits for that answer, an event tells it. */
+  notOurs(): void {
+    this.taken = true
+    if (this.unawaited) this.host.runtime.lockEvents.lost(this.host, this.wire, new LockLostError(this.name, GONE))
   }
 
   /** It was released, passed to another owner on the server, or detached. */
@@ -229,7 +267,7 @@ export class Tenure extends TenureLevels implements Due {
     const left = await this.protocol.setLevel(this.wire, level, lease)
     this.token = this.protocol.takeToken?.(this.wire) ?? this.token
     if (left === undefined) {
-      this.lose('it was released elsewhere, or its key was deleted', false)
+      this.lose(GONE, false)
       return false
     }
     // Even if it has ended meanwhile, it had this level.
@@ -245,7 +283,7 @@ export class Tenure extends TenureLevels implements Due {
     const left = await this.host.runtime.watchdog.leftOf(this)
     if (this.over) return
     if (left === -2) {
-      this.lose('it was released elsewhere, or its key was deleted', false)
+      this.lose(GONE, false)
       return
     }
     // It can be read, but not written: failed renewals count, not this answer.
@@ -258,3 +296,4 @@ export class Tenure extends TenureLevels implements Due {
 }
 
 const NOBODY: string[] = []
+const GONE = 'it was released elsewhere, or its key was deleted'

@@ -5,7 +5,8 @@ import type { RenewScript } from '../protocol/lock-protocol.js'
 import type { ScriptRunner } from '../protocol/script-runner.js'
 import { isMoving } from '../server/error-kinds.js'
 import { DueHeap } from './due-heap.js'
-import { early, overdueAt, upkeepAt } from './renewal-times.js'
+import type { RenewalThread } from './renewal-thread.js'
+import { early, overdueAt, upkeepAt } from './when-to-renew.js'
 import type { Tenure } from './tenure.js'
 
 /** How many holds one script call renews, each as much work as a plain lock. */
@@ -23,6 +24,9 @@ const JUMP = 250
 /** ms. Beyond this, the wall clock was not just corrected a little: the machine stood still. */
 const SLIP = 5
 
+/** What a renewal is sent for: a tenure, or what another client holds. */
+type Renewable = Pick<Tenure, 'protocol' | 'wire'>
+
 export interface WatchdogOptions {
   readonly clock: Clock
   readonly runner: Pick<ScriptRunner, 'run'>
@@ -34,6 +38,10 @@ export interface WatchdogOptions {
   isUp(): boolean
   /** Called when it has a hold to look after, and had none before. */
   stirred?(): void
+  /** When it is time to renew a hold. Default: when a third of its lease is over. */
+  upkeepAt?: typeof upkeepAt
+  /** A thread that renews the holds if this one cannot. */
+  readonly thread?: Pick<RenewalThread, 'beat' | 'added' | 'changed' | 'removed' | 'end'> | undefined
 }
 
 /**
@@ -70,11 +78,13 @@ export class Watchdog {
     this.#schedule(tenure)
     this.#heap.add(tenure)
     this.#arm()
+    this.#options.thread?.added(tenure)
   }
 
   remove(tenure: Tenure): void {
     // The timer is left to fire once more: otherwise, a caller that holds one lock after another would set it for each.
     if (tenure.heapIndex !== -1) this.#heap.remove(tenure)
+    this.#options.thread?.removed(tenure)
   }
 
   /** The terms or the deadline have changed. */
@@ -83,11 +93,17 @@ export class Watchdog {
     this.#schedule(tenure)
     this.#heap.moved(tenure)
     this.#arm()
+    this.#options.thread?.changed(tenure)
   }
 
   /** How many ms the tenure has left on the server, -2 if it is lost. Makes no hold longer. */
   async leftOf(tenure: Tenure): Promise<number> {
     return (await this.#run([tenure], 0))[0] ?? -2
+  }
+
+  /** Sets the time left of this hold, whichever client has it, without shortening it. False: that owner does not hold it. */
+  async extend(hold: Renewable, lease: number): Promise<boolean> {
+    return ((await this.#run([hold], lease))[0] ?? -2) !== -2
   }
 
   /** Asks about the tenure at that time or soon after, whatever other answers come before. */
@@ -96,10 +112,11 @@ export class Watchdog {
     this.moved(tenure)
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
     this.#timerDue = Infinity
+    await this.#options.thread?.end()
   }
 
   /** Another server may answer from now on: every hold is in doubt until that server has confirmed it, and all are asked about at once. */
@@ -107,6 +124,7 @@ export class Watchdog {
     const now = (this.#questioned = momentOf(this.#options.clock))
     this.#why = cause
     for (const tenure of [...this.#heap.all]) {
+      tenure.hear()
       tenure.question(now, cause)
       tenure.askAgain = now.mono
       this.moved(tenure)
@@ -123,10 +141,11 @@ export class Watchdog {
   }
 
   #schedule(tenure: Tenure): void {
-    const regular = tenure.failures === 0 ? upkeepAt(tenure, this.#options.lease) : Infinity
+    const { lease, upkeepAt: usual = upkeepAt } = this.#options
+    const regular = tenure.failures === 0 ? usual(tenure, lease) : Infinity
     // The answer about a trial is its confirmation, which could shorten what a renewal has proven.
     const idle = !tenure.renewing && !tenure.trial
-    tenure.mayRenewAt = idle ? Math.min(tenure.askAgain, regular - early(tenure, this.#options.lease)) : Infinity
+    tenure.mayRenewAt = idle ? Math.min(tenure.askAgain, regular - early(tenure, lease)) : Infinity
     const renewAt = idle ? Math.min(tenure.askAgain, regular) : Infinity
     tenure.due = Math.min(renewAt, tenure.lostAt, tenure.lapseAt, overdueAt(tenure))
   }
@@ -156,9 +175,11 @@ export class Watchdog {
     this.#looked = now
     if (apart > SLIP) this.#slept(apart, now.mono)
     if (Math.abs(apart) > JUMP) this.ask()
+    this.#options.thread?.beat()
     const due: Tenure[] = []
     for (let first = this.#heap.first; first !== undefined; first = this.#heap.first) {
-      if (first.lostAt <= now.mono) {
+      if (first.hear()) this.moved(first)
+      else if (first.lostAt <= now.mono) {
         first.status()
         this.remove(first)
       } else if (first.lapseAt <= now.mono) {
@@ -244,8 +265,8 @@ export class Watchdog {
   }
 
   /** For each hold, the ms left; -2: lost. */
-  #run(batch: readonly Tenure[], given: number): Promise<readonly number[]> {
-    const first = batch[0] as Tenure
+  #run(batch: readonly Renewable[], given: number): Promise<readonly number[]> {
+    const first = batch[0] as Renewable
     const keys = batch.flatMap(({ protocol, wire }) => protocol.renewalKeys?.(wire) ?? protocol.key)
     const owners = batch.map(({ protocol, wire }) => protocol.renewalWords?.(wire) ?? wire)
     const run = this.#options.runner.run(first.protocol.renewal, keys, [given, ...owners])

@@ -2,11 +2,11 @@ import type { Tenure } from '../hold/tenure.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import { isAway } from '../server/error-kinds.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import { LocalHoldCheck } from '../waiting/local-hold-check.js'
-import type { Request } from '../waiting/wait-request.js'
+import { HoldRecheck } from '../waiting/hold-recheck.js'
+import type { Request } from '../waiting/wait-terms.js'
 import { serveWaiter } from '../waiting/serve-waiter.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
-import { troublePause, waitsOut } from '../waiting/waits-out.js'
+import { troublePause, waitsOut } from '../waiting/trouble-retry.js'
 import { TimedWaiters } from '../waiting/timed-waiters.js'
 import type { Outsiders } from './listen-to-outsiders.js'
 import { LineLeave } from './line-leave.js'
@@ -22,7 +22,7 @@ export class LineWaiters {
   readonly #host: LineHost
   readonly #outsiders: Outsiders
   readonly #ask: (waiter: Waiter) => void
-  readonly #watch: LocalHoldCheck
+  readonly #watch: HoldRecheck
   #troubles = 0
   /** When the newest question that was answered was sent, on the monotonic clock. */
   answeredAt = -Infinity
@@ -37,7 +37,7 @@ export class LineWaiters {
     this.standsOnce = protocol.standsOnce === true
     this.places = new Places(host)
     this.leave = new LineLeave(host, protocol, this.places)
-    this.#watch = new LocalHoldCheck(host, () => this.room.first !== undefined)
+    this.#watch = new HoldRecheck(host, () => this.room.first !== undefined)
     this.room = new TimedWaiters(host.runtime, host.name, (waiter) => this.#left(waiter))
   }
 

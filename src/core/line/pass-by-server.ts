@@ -39,7 +39,10 @@ export class PassByServer {
       // If too few replicas answered, it has been passed on, and the undo releases it.
       if (!(trouble instanceof ReplicationError)) return this.#host.free(from)
     } else if (outcome) this.#passed(from, waiter, wire, sent)
-    else this.#undo(from.wire, from.lease)
+    else {
+      from.notOurs()
+      this.#undo(from.wire, from.lease)
+    }
     this.#waiters.rest()
     return outcome !== false
   }

@@ -1,6 +1,6 @@
 import { PASS_TIME } from '../../script-constants.js'
 
-const PASSES = 4096
+const PASSES_OF_A_BATCH = 4096
 
 interface Batch {
   readonly since: number
@@ -44,7 +44,7 @@ export class PermitPassLimit {
 
   #end(now: number): void {
     for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
-      if (now - batch.since < PASS_TIME && batch.passes < PASSES) return
+      if (now - batch.since < PASS_TIME && batch.passes < PASSES_OF_A_BATCH) return
       this.#batches.shift()
       this.#left -= batch.left
       this.#over += batch.left

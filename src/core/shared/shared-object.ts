@@ -1,5 +1,5 @@
 import { EngineError } from '../../errors.js'
-import { checkLease, show } from '../../check-options.js'
+import { checkLease, show } from '../../check-arguments.js'
 import { coreChangeKeys } from '../../lua/scripts.gen.js'
 import { mustShareSlot, noteKey } from '../../keys.js'
 import { type Shape, either, nil, text } from '../../lua/reply-shape.js'

@@ -1,6 +1,6 @@
 import type { GateHost } from './gate-host.js'
 import type { TenureHold } from '../hold/tenure-hold.js'
-import type { Request } from './wait-request.js'
+import type { Request } from './wait-terms.js'
 import { isAfterLease, afterLeaseError } from './answer-after-lease.js'
 import { isMoving } from '../server/error-kinds.js'
 import { type Moment, momentOf } from '../../base/clock.js'
@@ -59,13 +59,13 @@ export class LoneCall {
 
   #granted(wire: string): void {
     const { runtime, protocol, name } = this.#host
-    const { owner, terms } = this.request
+    const { terms } = this.request
     const late = isAfterLease(runtime.options.clock, this.sent, terms.lease)
     if (late || this.#rejected) {
       this.reject(afterLeaseError(name, terms.lease))
       void runtime.undo.acquire(protocol, wire, terms.lease, undefined)
       return
     }
-    this.resolve(this.#host.begin(wire, terms, this.sent).give(owner))
+    this.resolve(this.#host.begin(wire, terms, this.sent).give(this.request))
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import { outside } from '../../base/scope.js'
-import type { Patience } from './wait-request.js'
+import type { Patience } from './wait-terms.js'
 
 /** The result of an attempt: for how many ms the lock is still held by another owner, or that a waiter was served, or trouble. */
 export type Outcome = number | 'served' | { readonly trouble: unknown }

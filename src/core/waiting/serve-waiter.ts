@@ -14,7 +14,7 @@ export const serveWaiter = (
   const { owner, explicit } = waiter.request
   room.remove(waiter)
   if (local) waiter.request.call?.passedOn()
-  waiter.resolve(tenure.give(owner))
+  waiter.resolve(tenure.give(waiter.request))
   if (!explicit) return 0
   const others = room.of(owner)
   for (const other of others) room.remove(other)

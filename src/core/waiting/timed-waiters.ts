@@ -7,10 +7,10 @@ import type { TenureHold } from '../hold/tenure-hold.js'
 import { GRACE } from './grace-after-abort.js'
 import { oneTooMany } from './max-waiters.js'
 import { WaiterQueue } from './waiter-queue.js'
-import type { Patience, Request } from './wait-request.js'
+import type { Patience, Request } from './wait-terms.js'
 import type { Runtime } from '../client/runtime.js'
 import { isAway } from '../server/error-kinds.js'
-import { waitsOut } from './waits-out.js'
+import { waitsOut } from './trouble-retry.js'
 import { newWaiter, type Waiter } from './waiter.js'
 
 /** Called when a waiter leaves before it is served. Resolves when nothing of it is left; undefined if that is so already. */

@@ -1,5 +1,5 @@
 import type { TenureHold } from '../hold/tenure-hold.js'
-import type { Patience, Request } from './wait-request.js'
+import type { Patience, Request } from './wait-terms.js'
 import type { Waiter } from './waiter.js'
 
 /** First in, first out; any waiter may leave at any time at no cost. */

@@ -136,7 +136,7 @@ const Main = ({ known, around, address, now }: { known: Known; around: Told; add
   const levels = levelsOf(around, problems)
   if (address === '#/clients') return <ClientsPage locks={locks} now={now} />
   const id = /^#\/lock\/(.+)$/.exec(address)?.[1]
-  if (id === undefined) return <Overview {...{ locks, problems, levels, now }} />
+  if (id === undefined) return <Overview {...{ locks, problems, levels, now, rates: around.rates }} />
   const of = (around.cycles.find((cycle) => cycle.some(({ lock }) => lock === id)) ?? []).map(({ lock }) => lock)
   const problem = problems.find(({ lock }) => lock === id || (of.length > 0 && of[0] === lock))
   return <LockPage key={id} {...{ lock: locks.get(id), now, problem, level: levels.get(id), may: around.may }} />
@@ -147,6 +147,7 @@ const Foot = ({ around }: { around: Told | undefined }) => (
     {around !== undefined && around.hidden > 0 && (
       <span>{around.hidden.toLocaleString('en')} locks more are not shown. </span>
     )}
+    {around?.server !== undefined && <span>{shown(around.server)}. </span>}
     <span>
       Read every {spanOf(around?.every ?? TICK)} for all tabs together. Keys: <kbd>/</kbd> search, <kbd>↑</kbd>{' '}
       <kbd>↓</kbd> choose a lock, <kbd>Enter</kbd> open it, <kbd>Esc</kbd> all locks.

@@ -35,16 +35,27 @@ const STICKY = 15_000
 /** The order of the lanes: what is wrong, what calls wait for, the others; each by name. */
 export class Order {
   readonly #blockedAt = new Map<string, number>()
+  #ids: readonly string[] = []
 
-  chosen(locks: Iterable<ShownLock>, choice: Choice, levels: Levels, now: number): readonly ShownLock[] {
+  chosen(locks: ReadonlyMap<string, ShownLock>, choice: Choice, levels: Levels, now: number): readonly ShownLock[] {
     for (const [id, at] of this.#blockedAt) if (now - at >= STICKY) this.#blockedAt.delete(id)
     const search = choice.search.trim().toLowerCase()
-    const ranked = [...locks]
+    const ranked = this.#asBefore(locks)
       .filter((lock) => choice.kind === '' || lock.kind === choice.kind)
       .filter((lock) => !choice.blocked || lock.waiters > 0)
       .filter((lock) => search === '' || matches(lock, search))
       .map((lock) => ({ lock, rank: this.#rank(lock, levels, now) }))
-    return ranked.sort((a, b) => a.rank - b.rank || byName(a.lock.name, b.lock.name)).map(({ lock }) => lock)
+    const chosen = ranked.sort((a, b) => a.rank - b.rank || byName(a.lock.name, b.lock.name)).map(({ lock }) => lock)
+    this.#ids = chosen.map(({ id }) => id)
+    return chosen
+  }
+
+  /** What is almost sorted is sorted fast: comparing names is most of the work. */
+  #asBefore(locks: ReadonlyMap<string, ShownLock>): readonly ShownLock[] {
+    const before = this.#ids.flatMap((id) => locks.get(id) ?? [])
+    if (before.length === locks.size) return before
+    const there = new Set(this.#ids)
+    return [...before, ...[...locks.values()].filter(({ id }) => !there.has(id))]
   }
 
   #rank(lock: ShownLock, levels: Levels, now: number): number {

@@ -1,7 +1,7 @@
 import type { Person, ShownLock } from '../state.js'
 import type { Problem } from './problems.js'
 import { edgeOf, HoldBar, PastBar, Track, WaitBar } from './track.js'
-import { age, count, isShared, kindText, permitsText, shown, spanOf, whoIs } from './words.js'
+import { age, count, isShared, kindText, permitsText, ROLES, shown, spanOf, whoIs } from './words.js'
 
 /** How many further holders and waiters a lane shows, and how high its parts are in px. The style sheet has the same numbers. */
 const MOST_HOLDERS = 4
@@ -76,6 +76,7 @@ const Head = ({ lock, now, level }: LaneProps) => (
         {shown(lock.name)}
       </a>
       <em class="tag">{kindText(lock.kind)}</em>
+      {lock.role !== undefined && <em class="tag role">{ROLES[lock.role]}</em>}
       {level !== undefined && (
         <em class={`tag ${level}`}>{level === 'bad' && lock.until === null ? 'no expiry' : LEVELS[level]}</em>
       )}

@@ -22,9 +22,11 @@ const MOST_SILENCE = 16_000
 /** ms between two tries to open a stream, and between two polls. */
 const RETRY = 1000
 const POLL = 2000
-/** After so many streams that failed at once, the page polls; and so often it then tries a stream again. */
+/** After so many streams that failed at once, or one that brought nothing, the page polls. So often it then tries a stream again, while it polls. */
 const FAILURES = 2
 const TRY_STREAM = 10_000
+/** ms. A page that has heard nothing by then looks once: a proxy may hold back the stream. */
+const GLANCE = 1500
 
 /** Keeps the page up to date: by one stream, or by polling. Does nothing while the page is hidden. */
 export class Live {
@@ -32,6 +34,8 @@ export class Live {
   readonly #changed: () => void
   #source: EventSource | undefined
   #timer: number | undefined
+  #pollTimer: number | undefined
+  #polls = false
   #failures = 0
   #patience = SILENCE
   #streamAt = 0
@@ -55,13 +59,21 @@ export class Live {
 
   #visible(): void {
     this.#stop()
-    if (!document.hidden) this.#open()
+    if (document.hidden) return
+    this.#open()
+    if (this.#known.around === undefined) this.#startPolling(GLANCE)
   }
 
   #stop(): void {
     this.#source?.close()
     this.#source = undefined
     window.clearTimeout(this.#timer)
+    this.#stopPolling()
+  }
+
+  #stopPolling(): void {
+    this.#polls = false
+    window.clearTimeout(this.#pollTimer)
   }
 
   #after(ms: number, then: () => void): void {
@@ -70,7 +82,7 @@ export class Live {
   }
 
   #open(): void {
-    this.#stop()
+    this.#source?.close()
     this.#streamAt = Date.now()
     const source = new EventSource('events')
     this.#source = source
@@ -83,6 +95,7 @@ export class Live {
 
   #heard(data: string, take: (data: string) => void): void {
     this.#failures = 0
+    this.#stopPolling()
     take(data)
     this.#after((this.#known.around?.every ?? RETRY) + this.#patience, () => this.#failed())
   }
@@ -117,34 +130,42 @@ export class Live {
   }
 
   #failed(): void {
-    this.#stop()
+    this.#source?.close()
     this.#failures += 1
     this.#patience = Math.min(MOST_SILENCE, this.#patience * 2)
-    if (this.#failures < FAILURES) this.#after(RETRY, () => this.#open())
-    else void this.#poll()
+    if (this.#failures >= FAILURES) this.#startPolling(0)
+    this.#after(this.#polls && this.#known.link !== 'lost' ? TRY_STREAM : RETRY, () => this.#open())
+  }
+
+  #startPolling(ms: number): void {
+    if (this.#polls) return
+    this.#polls = true
+    this.#pollTimer = window.setTimeout(() => void this.#poll(), ms)
   }
 
   async #poll(): Promise<void> {
     try {
       const response = await fetch('state', { signal: AbortSignal.timeout(this.#patience) })
       const refusal = await refusalOf(response)
-      if (refusal !== undefined) {
-        this.#lost(refusal)
-        return
-      }
-      const { locks, ...around } = (await response.json()) as Snapshot
-      this.#take(around, new Map(locks.map((lock) => [lock.id, lock])), 'polling')
+      const state = refusal === undefined ? ((await response.json()) as Snapshot) : undefined
+      // Meanwhile the stream may have brought something newer.
+      if (this.#polls) this.#polled(state, refusal)
     } catch {
-      this.#lost(undefined)
-    } finally {
-      this.#again()
+      if (this.#polls) this.#lost(undefined)
     }
+    if (this.#polls)
+      this.#pollTimer = window.setTimeout(() => void this.#poll(), this.#known.link === 'lost' ? RETRY : POLL)
   }
 
-  #again(): void {
-    if (document.hidden) return
-    const stream = this.#known.link === 'lost' || Date.now() - this.#streamAt > TRY_STREAM
-    this.#after(this.#known.link === 'lost' ? RETRY : POLL, () => (stream ? this.#open() : void this.#poll()))
+  #polled(state: Snapshot | undefined, refusal: string | undefined): void {
+    if (state === undefined) {
+      this.#lost(refusal)
+      return
+    }
+    const { locks, ...around } = state
+    const back = this.#known.link === 'lost'
+    this.#take(around, new Map(locks.map((lock) => [lock.id, lock])), 'polling')
+    if (back) this.#open()
   }
 
   #lost(refusal: string | undefined): void {
@@ -164,13 +185,16 @@ const refusalOf = async (response: Response): Promise<string | undefined> => {
   return response.ok ? 'Another page answers. Perhaps you must log in again.' : `The answer is ${response.status}.`
 }
 
-/** Asks to release what this owner holds. Resolves to why it was not; undefined: it was. */
-export const releaseHold = async (lock: string, owner: string): Promise<string | undefined> => {
+/** What the page can do with what one owner holds. */
+export type Deed = 'release' | 'extend' | 'ask'
+
+/** Asks the dashboard to do it. Resolves to why it was not done; undefined: it was. */
+export const send = async (deed: Deed, body: Readonly<Record<string, unknown>>): Promise<string | undefined> => {
   try {
-    const response = await fetch('release', {
+    const response = await fetch(deed, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ lock, owner }),
+      body: JSON.stringify(body),
     })
     return await refusalOf(response)
   } catch {

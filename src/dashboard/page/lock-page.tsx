@@ -1,9 +1,9 @@
-import { useRef, useState } from 'preact/hooks'
-import type { Person, ShownLock } from '../state.js'
+import { useState } from 'preact/hooks'
+import type { Past, Person, ShownLock } from '../state.js'
+import { Acts } from './acts.js'
 import { Lane } from './lane.js'
-import { releaseHold } from './live.js'
 import type { Problem } from './problems.js'
-import { age, count, isShared, kindText, permitsText, shown, spanOf, whoIs } from './words.js'
+import { age, count, isShared, kindText, permitsText, ROLES, shown, spanOf, whoIs } from './words.js'
 
 const WHOLE = { holders: 20, waiters: 50 }
 
@@ -43,46 +43,6 @@ const details = (one: Person, now: number): readonly string[] => [
   ...(one.sign === undefined ? [] : [SIGNS[one.sign]]),
 ]
 
-/** Releasing is confirmed by typing the name: nobody does that by mistake. */
-const Release = ({ lock, holder, say }: { lock: ShownLock; holder: Person; say: (text: string) => void }) => {
-  const [open, setOpen] = useState(false)
-  const [typed, setTyped] = useState('')
-  const sent = useRef(false)
-  const release = async (event: Event) => {
-    event.preventDefault()
-    if (sent.current) return
-    sent.current = true
-    const refused = await releaseHold(lock.id, holder.id)
-    say(refused ?? `What ${whoIs(holder)} held is released.`)
-    sent.current = false
-    setTyped('')
-    setOpen(false)
-  }
-  if (!open)
-    return (
-      <span class="release">
-        <button type="button" onClick={() => setOpen(true)}>
-          Release…
-        </button>
-      </span>
-    )
-  return (
-    <form class="release" onSubmit={(event) => void release(event)}>
-      <label>
-        {whoIs(holder)} learns of it at its next renewal, and may work beside the next holder until then. To release,
-        type <b>{shown(lock.name)}</b>
-        <input value={typed} onInput={({ currentTarget }) => setTyped(currentTarget.value)} autocomplete="off" />
-      </label>
-      <button type="submit" class="danger" disabled={typed !== lock.name && typed !== shown(lock.name)}>
-        Release it
-      </button>
-      <button type="button" onClick={() => setOpen(false)}>
-        Cancel
-      </button>
-    </form>
-  )
-}
-
 interface HoldersProps extends Pick<LockPageProps, 'now' | 'may'> {
   readonly lock: ShownLock
   readonly say: (text: string) => void
@@ -98,7 +58,7 @@ const Holders = ({ lock, now, may, say }: HoldersProps) => (
           <span class="quiet">
             client {shown(one.short)}, {details(one, now).join(', ')}
           </span>
-          {may === 'act' && <Release key={one.id} {...{ lock, holder: one, say }} />}
+          {may === 'act' && <Acts key={one.id} {...{ lock, holder: one, say }} />}
         </li>
       ))}
     </ul>
@@ -132,9 +92,25 @@ const Free = () => (
   </div>
 )
 
+const oldest = (people: readonly Person[]): Person =>
+  people.reduce((one, other) => (other.since < one.since ? other : one))
+
+/** The dashboard keeps so many. */
+const MOST_PAST = 30
+
+const pastText = ({ length }: readonly Past[]): string => (length < MOST_PAST ? `${length}` : `${MOST_PAST} or more`)
+
+const median = (past: readonly Past[]): number => {
+  const sorted = past.map(({ since, until }) => until - since).sort((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+}
+
 const Facts = ({ lock, now }: { lock: ShownLock; now: number }) => (
   <dl class="facts">
-    <Fact name="Kind">{kindText(lock.kind)}</Fact>
+    <Fact name="Kind">
+      {kindText(lock.kind)}
+      {lock.role === undefined ? '' : `, ${ROLES[lock.role]}`}
+    </Fact>
     {isShared(lock) ? (
       <Fact name="Permits">{permitsText(lock)}</Fact>
     ) : (
@@ -142,6 +118,13 @@ const Facts = ({ lock, now }: { lock: ShownLock; now: number }) => (
     )}
     {lock.token !== undefined && <Fact name="Newest token">{lock.token}</Fact>}
     <Fact name="Waiters">{lock.waiters}</Fact>
+    {lock.waiting[0] !== undefined && <Fact name="Longest wait">{age(oldest(lock.waiting), now)}</Fact>}
+    {lock.past.length > 0 && (
+      <>
+        <Fact name="Holds that ended in the last minute">{pastText(lock.past)}</Fact>
+        <Fact name="Half of them lasted at most">{spanOf(median(lock.past))}</Fact>
+      </>
+    )}
   </dl>
 )
 

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type ShownLock, WINDOW } from '../state.js'
+import { type Rate, type ShownLock, WINDOW } from '../state.js'
 import { ALL, type Choice, Order } from './choose.js'
 import { addressOf } from './lane.js'
 import { Lanes } from './lanes.js'
 import { type Levels, type Problem } from './problems.js'
+import { Rates } from './rates.js'
 import { count, kindText } from './words.js'
 
 export interface SeenProps {
@@ -11,6 +12,7 @@ export interface SeenProps {
   readonly levels: Levels
   readonly problems: readonly Problem[]
   readonly now: number
+  readonly rates: readonly (Rate | null)[]
 }
 
 /** How many problems are shown before all others are a number. */
@@ -155,11 +157,11 @@ const isTyping = ({ target }: KeyboardEvent): boolean =>
   target instanceof HTMLInputElement || target instanceof HTMLSelectElement
 
 /** All locks, and what is wrong. */
-export const Overview = ({ locks, levels, problems, now }: SeenProps) => {
+export const Overview = ({ locks, levels, problems, now, rates }: SeenProps) => {
   const [choice, set] = useState(ALL)
   const [focus, setFocus] = useState<{ id: string }>()
   const order = useRef(new Order())
-  const chosen = order.current.chosen(locks.values(), choice, levels, now)
+  const chosen = order.current.chosen(locks, choice, levels, now)
   const keys = useRef<(event: KeyboardEvent) => void>(() => undefined)
   keys.current = (event) => {
     const step = STEPS[event.key]
@@ -181,7 +183,10 @@ export const Overview = ({ locks, levels, problems, now }: SeenProps) => {
   const kinds = [...new Set(Array.from(locks.values(), ({ kind }) => kind))].sort()
   return (
     <>
-      <Numbers locks={locks} problems={problems} />
+      <div class="top">
+        <Numbers locks={locks} problems={problems} />
+        {locks.size > 0 && <Rates rates={rates} />}
+      </div>
       <Problems problems={problems} />
       {locks.size > 0 && <Choosing {...{ choice, set, kinds }} />}
       {chosen.length > 0 ? <Axis /> : <Nothing all={locks.size === 0} />}

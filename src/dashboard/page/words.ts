@@ -28,6 +28,8 @@ const KINDS: Readonly<Record<string, string>> = {
   countDownLatch: 'latch',
 }
 
+export const ROLES = { election: 'election', slot: 'scheduled slot' } as const
+
 export const kindText = (kind: string): string => KINDS[kind] ?? shown(kind)
 
 export const isShared = ({ kind }: ShownLock): boolean =>

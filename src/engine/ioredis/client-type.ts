@@ -26,6 +26,7 @@ export interface IoredisClient {
     destroy(error?: Error): unknown
     cork(): void
     uncork(): void
+    once(event: 'close', listener: () => void): unknown
     on(event: 'data', listener: (bytes: Uint8Array) => void): unknown
     off(event: 'data', listener: (bytes: Uint8Array) => void): unknown
   } | null

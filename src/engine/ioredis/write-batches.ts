@@ -1,4 +1,4 @@
-import { nextTick } from 'node:process'
+import process, { nextTick } from 'node:process'
 import type { IoredisClient } from './client-type.js'
 
 /** How many commands one write takes. */
@@ -33,6 +33,19 @@ const joinTexts = (stream: Stream): void => {
   }
 }
 
+/** Those with commands that have not left yet, if the process ends in this very tick. */
+const held = new Set<WriteBatches>()
+let watchesExit = false
+
+const sendAtExit = (batches: WriteBatches): void => {
+  held.add(batches)
+  if (watchesExit) return
+  watchesExit = true
+  process.once('exit', () => {
+    for (const one of held) one.flush()
+  })
+}
+
 /**
  * Commands of one tick leave together, but not so many that the server is idle meanwhile. After a tick with several, the
  * first one of the next tick waits for the others, too: a write costs more than all else of a command.
@@ -45,6 +58,8 @@ export class WriteBatches {
   constructor(stream: Stream) {
     this.#stream = stream
     joinTexts(stream)
+    sendAtExit(this)
+    stream.once('close', () => held.delete(this))
   }
 
   /** Those of `stream`, which are these unless the connection was replaced. */
@@ -63,6 +78,11 @@ export class WriteBatches {
       this.#stream.cork()
     }
     this.#joined++
+  }
+
+  /** A socket takes what fits at once, even while the process ends. */
+  flush(): void {
+    if (this.#joined > 0) this.#stream.uncork()
   }
 
   #end(alone: number): void {

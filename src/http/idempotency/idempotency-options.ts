@@ -7,7 +7,7 @@ import {
   checkName,
   checkOptions,
   show,
-} from '../../check-options.js'
+} from '../../check-arguments.js'
 
 /** Options of `expressIdempotency`, `fastifyIdempotency` and `honoIdempotency`. */
 export interface IdempotencyOptions<R> {

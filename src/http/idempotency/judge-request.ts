@@ -1,4 +1,4 @@
-import { show } from '../../check-options.js'
+import { show } from '../../check-arguments.js'
 import { quoted } from '../../plain-text.js'
 import { AwayDetector } from '../away-detector.js'
 import { asError, given } from '../user-functions.js'

@@ -1,6 +1,6 @@
 import { HitCounter } from './hit-counter.js'
 import { partOf } from '../limiter-name.js'
-import { show } from '../../check-options.js'
+import { show } from '../../check-arguments.js'
 import { checkStore, type StoreOptions } from './store-options.js'
 
 type Told = (error: Error | null, result?: { current: number; ttl: number }) => void

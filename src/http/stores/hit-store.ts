@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { dateAt, systemClock } from '../../base/clock.js'
-import { checkAmount, checkLease, show } from '../../check-options.js'
+import { checkAmount, checkLease, show } from '../../check-arguments.js'
 import { HitCounter } from './hit-counter.js'
 import { checkStore, type StoreOptions } from './store-options.js'
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.js'
-import { checkFunction, checkLease, checkOptions, show } from '../../check-options.js'
+import { checkFunction, checkLease, checkOptions, show } from '../../check-arguments.js'
 import { checkPolicyName } from '../limiter-name.js'
 
 /** Options of every store. */

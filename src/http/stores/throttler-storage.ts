@@ -1,4 +1,4 @@
-import { show } from '../../check-options.js'
+import { show } from '../../check-arguments.js'
 import { HitCounter } from './hit-counter.js'
 import { checkStore, type StoreOptions } from './store-options.js'
 

@@ -15,9 +15,15 @@ counted = counted == '1'
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
+-- The head of the queue, the place that a newcomer waits for, and until when that counts. Not read for each owner: a name may be megabytes long.
+local head, last, theirs
+local function lookAgain()
+  head, last = redis.call('LINDEX', queue, 0), redis.call('LINDEX', queue, counted and -1 or 0)
+  theirs = last and redis.call('ZSCORE', deadlines, last)
+end
+
 local function take(owner, lease, allowance, holds)
   if not holds then
-    local head = redis.call('LINDEX', queue, 0)
     if redis.call('EXISTS', lock) == 1 or head and head ~= owner then
       return false
     end
@@ -27,6 +33,7 @@ local function take(owner, lease, allowance, holds)
     for i = 1, #waiting, 2 do waiting[i], waiting[i + 1] = waiting[i + 1] - allowance, waiting[i] end
     addScores(deadlines, waiting)
     takeFirstHold(lock, owner, lease)
+    lookAgain()
   else
     -- A longer lease, because the owner acquired again, is not shortened.
     redis.call('PEXPIRE', lock, math.max(lease, leftOf(lock)))
@@ -39,18 +46,20 @@ local function stand(owner, allowance, deadline)
   if deadline and counted then
     return deadline - allowance - now
   end
-  local before = redis.call('LINDEX', queue, counted and -1 or 0)
-  local theirs = before and before ~= owner and redis.call('ZSCORE', deadlines, before)
-  local left = theirs and theirs - now or leftOf(lock)
-  if redis.call('ZADD', deadlines, now + left + allowance, owner) == 1 then
+  local left = theirs and last ~= owner and theirs - now or leftOf(lock)
+  local gone = now + left + allowance
+  if redis.call('ZADD', deadlines, gone, owner) == 1 then
     orUndo(function()
       redis.call('ZREM', deadlines, owner)
     end, redis.call, 'RPUSH', queue, owner)
+    head = head or owner
   end
+  if counted or head == owner then last, theirs = owner, gone end
   return left
 end
 
 removeOverdue(queue, deadlines, now)
+lookAgain()
 local soonest, states = nil, {}
 for i = 4, #asked, 3 do
   local owner, allowance, state = asked[i], tonumber(asked[i + 2]), 2

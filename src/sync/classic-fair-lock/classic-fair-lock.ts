@@ -7,7 +7,7 @@ import {
   classicFairLockLeave,
   lockSetLevel,
 } from '../../lua/scripts.gen.js'
-import { LONGEST_TIMEOUT } from '../../check-options.js'
+import { LONGEST_TIMEOUT } from '../../check-arguments.js'
 import { fairKeys } from '../fair-lock/fair-keys.js'
 import { inspectLine } from '../lock/inspect-line.js'
 import { HashProtocol, NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'

@@ -11,7 +11,7 @@ import {
   fencedLockSetLevel,
   lockRenew,
 } from '../../lua/scripts.gen.js'
-import { checkOwner } from '../../check-options.js'
+import { checkOwner } from '../../check-arguments.js'
 import type { Owner } from '../../api/hold.js'
 import type { OwnedFencedLock, OwnedLockOptions } from '../../api/owned-lock.js'
 import { HashLineProtocol } from '../lock/lock.js'

@@ -12,12 +12,12 @@ import {
   checkWait,
   show,
   usingArgs,
-} from '../../check-options.js'
+} from '../../check-arguments.js'
 import { codecOf } from '../../codecs/codec-by-name.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
 import { LATE } from '../../core/waiting/limited-step.js'
-import type { Patience } from '../../core/waiting/wait-request.js'
+import type { Patience } from '../../core/waiting/wait-terms.js'
 import { repeatWhileTrouble } from '../../core/waiting/repeat-while-trouble.js'
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
 import { clientOf } from '../../keys.js'

@@ -9,7 +9,7 @@ import {
   checkWords,
   OPTIONS,
   show,
-} from '../../check-options.js'
+} from '../../check-arguments.js'
 import { isTransient } from '../../core/server/error-kinds.js'
 import { registerKey } from '../../keys.js'
 import { type Claim, PublishedClaims } from './published-claims.js'

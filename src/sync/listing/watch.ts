@@ -1,7 +1,7 @@
 import type { LockEvent, LockEvents, Watched, WatchOptions } from '../../api/watching.js'
 import { onAbort, reasonOf } from '../../base/abort.js'
 import type { Timer } from '../../base/clock.js'
-import { checkName, checkOptions, checkSignal, checkWords, OPTIONS, show } from '../../check-options.js'
+import { checkName, checkOptions, checkSignal, checkWords, OPTIONS, show } from '../../check-arguments.js'
 import { isAway, isTransient, UNSURE } from '../../core/server/error-kinds.js'
 import { EngineError } from '../../errors.js'
 import { textOf } from '../../thrown.js'

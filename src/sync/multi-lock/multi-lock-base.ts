@@ -1,4 +1,4 @@
-import type { AcquireOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
+import type { AcquireOptions, ForceExtendOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
 import type { Hold, MultiHold, Owner } from '../../api/hold.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
 import { abortOf } from '../../base/abort.js'
@@ -7,12 +7,12 @@ import { UnitOfWork } from '../../base/owner.js'
 import { enclosing, within } from '../../base/scope.js'
 import { asPartOf } from '../../core/client/lock-events.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { forcedOwner, GatedLock } from '../../core/gate/gated-lock.js'
+import { forcedExtension, forcedOwner, GatedLock } from '../../core/gate/gated-lock.js'
 import { whileHeld } from '../../core/hold/using.js'
-import type { Patience } from '../../core/waiting/wait-request.js'
+import type { Patience } from '../../core/waiting/wait-terms.js'
 import { afterLeaseError } from '../../core/waiting/answer-after-lease.js'
 import { AcquireTimeoutError, type DeadlockError } from '../../errors.js'
-import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../check-options.js'
+import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../check-arguments.js'
 import { SHOWN } from '../../core/protocol/lock-protocol.js'
 import { errorOf, outcomes, tooFewWithout } from './member-outcomes.js'
 import { RedissonNamedLocks } from './redisson-named-locks.js'
@@ -152,6 +152,12 @@ export abstract class MultiLockBase implements Lock<MultiHold>, Rounds {
     return (await this.each((member) => member.forceRelease(options))).includes(true)
   }
 
+  /** Extends what this owner holds of the members. */
+  async forceExtend(options: ForceExtendOptions): Promise<boolean> {
+    forcedExtension(options)
+    return (await this.each((member) => member.forceExtend(options))).includes(true)
+  }
+
   for(owner: Owner): OwnedLock {
     checkOwner(owner)
     return new RedissonNamedLocks(this, owner as UnitOfWork)
@@ -200,8 +206,9 @@ export abstract class MultiLockBase implements Lock<MultiHold>, Rounds {
 
   /** One call at one member. */
   protected ask(index: number, wanted: Wanted, wait: number | undefined): Promise<Hold | undefined> {
-    const { lease, renew, signal, owner } = wanted
-    const options = { lease, renew, signal, owner, ...(wait !== undefined && { wait }) }
+    const { lease, renew, signal, owner, release } = wanted
+    const how = { ...(wait !== undefined && { wait }), ...(release !== undefined && { release }) }
+    const options = { lease, renew, signal, owner, ...how }
     return asPartOf(wanted, () => (this.members[index] as Lock).tryAcquire(options))
   }
 

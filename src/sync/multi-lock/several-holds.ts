@@ -12,7 +12,7 @@ import {
   MembersError,
   NotOwnerError,
 } from '../../errors.js'
-import { checkLease } from '../../check-options.js'
+import { checkLease } from '../../check-arguments.js'
 import type { Hold, HoldEnd, HoldState, MultiHold } from '../../api/hold.js'
 import { decisive, enough, outcomes } from './member-outcomes.js'
 import { quoted } from '../../plain-text.js'

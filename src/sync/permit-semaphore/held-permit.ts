@@ -11,7 +11,7 @@ import { permitSemaphoreExtend, permitSemaphoreRenew } from '../../lua/scripts.g
 import type { HoldEnd } from '../../api/hold.js'
 import type { Permit } from '../../api/semaphore.js'
 import { PermanentPermits } from './permanent-permits.js'
-import type { IdentifiedPermits } from './identified-permits.js'
+import type { IdentifiedPermits, PermitsRequest } from './identified-permits.js'
 import { marginOf } from '../../core/hold/margin.js'
 
 const never = (): never => {
@@ -56,7 +56,10 @@ class PermitHost implements TenureHost {
 
   giveBack(tenure: Tenure): Promise<boolean> {
     this.#ended()
-    const released = this.#release(tenure.lostAt).then((done) => done === true)
+    const released = this.#release(tenure.lostAt).then((done) => {
+      if (done === false) tenure.notOurs()
+      return done === true
+    })
     return this.runtime.releases.within(released, false)
   }
 
@@ -102,13 +105,13 @@ export class HeldPermit implements Permit {
   #unanswered = false
   readonly #closing = (release: boolean): Promise<void> => this.#close(release)
 
-  constructor(permits: IdentifiedPermits, id: string, terms: LeaseTerms, sent: Moment) {
+  constructor(permits: IdentifiedPermits, id: string, { terms, release }: PermitsRequest, sent: Moment) {
     this.#permits = permits
     this.id = id
     this.#terms = terms
     this.#host = new PermitHost(permits, id, () => this.#forget())
     this.#tenure = new Tenure(this.#host, permits.marked(id), terms, sent)
-    this.#hold = this.#tenure.give(new UnitOfWork())
+    this.#hold = this.#tenure.give({ owner: new UnitOfWork(), release })
     permits.turnstiles.hold(this.#closing)
     if (terms.lease !== Infinity) permits.runtime.watchdog.add(this.#tenure)
     else PermanentPermits.of(permits.runtime).add(this)

@@ -1,6 +1,7 @@
 import { platform } from '#platform'
+import type { ReleaseMode } from '../../api/hold.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import type { Patience } from '../../core/waiting/wait-request.js'
+import type { Patience } from '../../core/waiting/wait-terms.js'
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { LeaseTerms } from '../../core/hold/lease-terms.js'
 import type { Answer } from '../../core/shared/passage.js'
@@ -34,6 +35,7 @@ export interface PermitsRequest extends Patience {
   readonly count: number
   /** An infinite lease never ends. */
   readonly terms: LeaseTerms
+  readonly release: ReleaseMode
   /** Its count was compared once with the number of all permits. Permits may be added one by one while it waits. */
   asked?: true
 }

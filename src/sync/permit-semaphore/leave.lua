@@ -14,6 +14,6 @@ if back > 0 then
 elseif turnLeft(line) == 0 then
   -- A place behind it may want fewer.
   noticeOutsiders(line)
-  walkForPermits(line, {})
+  grantPermits(line, {})
 end
 return back

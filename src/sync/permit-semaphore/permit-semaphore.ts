@@ -8,11 +8,12 @@ import {
   checkAmount,
   checkFlag,
   checkLease,
+  checkRelease,
   checkText,
   checkWaiting,
   needsSetup,
   show,
-} from '../../check-options.js'
+} from '../../check-arguments.js'
 import type { Permit, PermitOptions, PermitSemaphore } from '../../api/semaphore.js'
 import { HeldPermit, heldBy } from './held-permit.js'
 import { IdentifiedPermits, type PermitsRequest } from './identified-permits.js'
@@ -85,14 +86,19 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
 
   async tryAcquire(options?: PermitOptions): Promise<Permit | undefined> {
     const request = this.#request(1, checkWaiting(options, OPTIONS.permits), 0)
-    const granted = await this.#call(request, () => this.runtime.tried(request, this.name, this.#enter(request)))
+    const granted = await this.#call(request, () => this.runtime.tried(request, this.name, this.#try(request)))
     return granted?.[0]
   }
 
   async tryAcquireMany(count: number, options?: PermitOptions): Promise<Permit[]> {
     checkAmount(count, 'count', 0, MOST)
     const request = this.#request(count, checkWaiting(options, OPTIONS.permits), 0)
-    return (await this.#call(request, () => this.#enter(request))) ?? []
+    return (await this.#call(request, () => this.#try(request))) ?? []
+  }
+
+  #try(request: PermitsRequest): Promise<HeldPermit[] | undefined> {
+    if (request.wait > 0) return this.#enter(request)
+    return this.runtime.unanswered.ask(this.#permits.timeouts, () => this.#enter(request))
   }
 
   async #acquire(count: number, options: (PermitOptions & SetupOptions) | undefined): Promise<Permit[]> {
@@ -114,7 +120,7 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
     const { terms } = request
     let held: HeldPermit[] | undefined
     await this.turnstiles.enter(this.#permits, request, ({ ids, sent }) => {
-      held = ids.map((id) => new HeldPermit(this.#permits, id, terms, sent))
+      held = ids.map((id) => new HeldPermit(this.#permits, id, request, sent))
     })
     if (held === undefined || held.every(({ lost }) => !lost)) return held
     this.runtime.checkOpen(this.name)
@@ -124,11 +130,12 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
 
   #request(count: number, options: PermitOptions, otherwise: number): PermitsRequest {
     const { lease, renew = false, wait = otherwise, signal } = options
+    const release = checkRelease(options.release) ?? this.runtime.options.release
     checkFlag(renew, 'renew')
     if (lease !== undefined) checkLease(lease)
     const { watched } = this.runtime
     const terms = renew ? { ...watched, lease: lease ?? watched.lease } : { lease: lease ?? Infinity, watched: false }
-    return { count, terms, wait, signal }
+    return { count, terms, release, wait, signal }
   }
 
   async release(ids: string | readonly string[]): Promise<void> {

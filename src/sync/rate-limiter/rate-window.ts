@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js'
-import type { Patience } from '../../core/waiting/wait-request.js'
+import type { Patience } from '../../core/waiting/wait-terms.js'
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'

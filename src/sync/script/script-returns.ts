@@ -1,7 +1,7 @@
 import type { Codec } from '../../api/codec.js'
 import { utf8 } from '../../codecs/utf8.js'
 import { serverError } from '../../errors.js'
-import { show } from '../../check-options.js'
+import { show } from '../../check-arguments.js'
 import type { Returns } from '../../api/script.js'
 import { decodeWith } from '../../codecs/codec-by-name.js'
 import type { Reply } from '../../lua/values.js'

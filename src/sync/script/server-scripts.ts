@@ -1,9 +1,7 @@
-import { allOf } from '../../core/server/all-nodes.js'
-import type { Nodes } from '../../engine/driver.js'
-import { EngineError } from '../../errors.js'
 import { type Shape, anything, integer, just, text, tuple } from '../../lua/reply-shape.js'
-import { OPTIONS, checkName, checkOptions, checkWords } from '../../check-options.js'
+import { OPTIONS, checkName, checkOptions, checkWords } from '../../check-arguments.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../api/script.js'
+import { endRunning, onMasters } from './all-nodes.js'
 import { mannerOf, type Scripting } from './user-script.js'
 
 type Call<R> = ScriptInput & ScriptOptions & { readonly returns?: R | undefined }
@@ -46,20 +44,11 @@ export class ServerScripts implements Scripts {
     await this.#everywhere(['FLUSH'], just('OK'))
   }
 
-  /** If a script was ended on one node, the answers of the others do not matter. Otherwise it throws why none could be ended. */
   async kill(): Promise<void> {
-    const outcomes = await this.#ask(['KILL'], just('OK'), 'apart')
-    if (outcomes.some(({ status }) => status === 'fulfilled')) return
-    const errors: unknown[] = outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason as unknown)
-    throw errors.find((error) => !(error instanceof EngineError && error.code === 'NOTBUSY')) ?? errors[0]
+    await endRunning(this.#scripting.runtime, 'SCRIPT')
   }
 
-  async #everywhere<R>(words: readonly string[], fits: Shape<R>): Promise<R[]> {
-    return allOf(await this.#ask(words, fits, 'masters'))
-  }
-
-  #ask<R>(words: readonly string[], fits: Shape<R>, nodes: Nodes): Promise<PromiseSettledResult<R>[]> {
-    const { runtime } = this.#scripting
-    return runtime.untilClosed(() => runtime.link.everywhere(['SCRIPT', ...words], fits, nodes))
+  #everywhere<R>(words: readonly string[], fits: Shape<R>): Promise<R[]> {
+    return onMasters(this.#scripting.runtime, ['SCRIPT', ...words], fits)
   }
 }

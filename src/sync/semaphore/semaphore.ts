@@ -2,10 +2,18 @@ import { SharedObject } from '../../core/shared/shared-object.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import { ClosedError } from '../../errors.js'
 import { semaphoreDrain } from '../../lua/scripts.gen.js'
-import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../check-options.js'
-import type { Semaphore } from '../../api/semaphore.js'
+import {
+  OPTIONS,
+  checkAmount,
+  checkLease,
+  checkRelease,
+  checkWaiting,
+  needsSetup,
+  usingArgs,
+} from '../../check-arguments.js'
+import type { ReleaseMode } from '../../api/hold.js'
+import type { Semaphore, SemaphoreOptions, SemaphoreUsingOptions } from '../../api/semaphore.js'
 import { CountedPermits, type PermitsRequest } from './counted-permits.js'
-import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 
 /** Redisson's RSemaphore: one key with the number of available permits. */
@@ -45,8 +53,15 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
   async release(permits = 1): Promise<void> {
     checkAmount(permits, 'permits', 0)
     this.checkUsable()
-    if (permits > 0 && !this.#permits.pass(permits)) await this.#add(permits, true)
+    if (permits > 0 && !this.#permits.pass(permits)) await this.#giveBack(permits)
     this.runtime.lockEvents.returned(this.#permits, permits)
+  }
+
+  async #giveBack(permits: number): Promise<void> {
+    const { options, writes } = this.runtime
+    const added = this.#add(permits, true)
+    if (options.release === 'sent' && writes) this.runtime.unanswered.add(this.key, added)
+    else await added
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
@@ -67,25 +82,27 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
   }
 
   async acquire(options?: SemaphoreOptions & SetupOptions): Promise<void> {
-    await this.#acquire(this.#patient(options))
+    await this.#acquire(this.#patient(checkWaiting(options, OPTIONS.semaphoreAcquire)))
   }
 
   async tryAcquire(options?: SemaphoreOptions): Promise<boolean> {
     const request = this.#request(checkWaiting(options, OPTIONS.semaphore), 0)
-    const tried = (): Promise<number | undefined> => this.runtime.tried(request, this.name, this.#enter(request))
+    const tried = (): Promise<number | undefined> => this.runtime.tried(request, this.name, this.#try(request))
     return (await this.#call(request, tried)) !== undefined
   }
 
   async using<T>(
-    first: (SemaphoreOptions & SetupOptions) | undefined | (() => Promise<T> | T),
+    first: SemaphoreUsingOptions | undefined | (() => Promise<T> | T),
     second?: () => Promise<T> | T,
   ): Promise<T> {
-    const [options, work] = usingArgs<SemaphoreOptions & SetupOptions, () => Promise<T> | T>(first, second)
-    const request = this.#patient(options)
-    return this.runtime.lockEvents.using(this.#permits, () => this.#using(request, work))
+    const [options, work] = usingArgs<SemaphoreUsingOptions, () => Promise<T> | T>(first, second)
+    const checked = checkWaiting(options, OPTIONS.semaphoreUsing)
+    const release = checkRelease(checked.release) ?? this.runtime.options.release
+    const request = this.#patient(checked)
+    return this.runtime.lockEvents.using(this.#permits, () => this.#using(request, work, release))
   }
 
-  async #using<T>(request: PermitsRequest, work: () => Promise<T> | T): Promise<T> {
+  async #using<T>(request: PermitsRequest, work: () => Promise<T> | T, release: ReleaseMode): Promise<T> {
     const { turnstiles } = this
     let given: Promise<void> | undefined
     // Called even if the client closes meanwhile, because these permits have no lease that would end.
@@ -103,9 +120,11 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
     } finally {
       this.runtime.working--
       ended?.('released')
+      const { writes, unanswered, releases } = this.runtime
       const given = giveBack().then(() => turnstiles.letGo(giveBack))
+      if (release === 'sent' && writes) unanswered.add(this.key, given)
       // Without an answer, the release goes on in the background.
-      await this.runtime.releases.within(given, undefined)
+      else await releases.within(given, undefined)
     }
     if (closed) throw new ClosedError(this.name)
     return result
@@ -119,6 +138,11 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
     return this.runtime.lockEvents.call(this.#permits, request, run, request.permits)
   }
 
+  #try(request: PermitsRequest): Promise<number | undefined> {
+    if (request.wait > 0) return this.#enter(request)
+    return this.runtime.unanswered.ask(this.key, () => this.#enter(request))
+  }
+
   async #enter(request: PermitsRequest, taken?: () => void): Promise<number | undefined> {
     if (request.permits > 0) return this.turnstiles.enter(this.#permits, request, taken)
     this.checkUsable()
@@ -127,8 +151,7 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
     return 0
   }
 
-  #patient(options: (SemaphoreOptions & SetupOptions) | undefined): PermitsRequest {
-    const checked = checkWaiting(options, OPTIONS.semaphoreAcquire)
+  #patient(checked: SemaphoreOptions & SetupOptions): PermitsRequest {
     return { ...this.#request(checked, Infinity), needsSetup: needsSetup(checked) }
   }
 

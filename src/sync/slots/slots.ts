@@ -13,8 +13,8 @@ import {
   checkOptions,
   checkSignal,
   checkWait,
-} from '../../check-options.js'
-import { OPTIONS, usingArgs } from '../../check-options.js'
+} from '../../check-arguments.js'
+import { OPTIONS, usingArgs } from '../../check-arguments.js'
 import { LockLostError } from '../../errors.js'
 import { either, many, nil, text } from '../../lua/reply-shape.js'
 import { slotsLast } from '../../keys.js'

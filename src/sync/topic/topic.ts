@@ -9,7 +9,7 @@ import {
   checkName,
   checkOptions,
   checkWaiting,
-} from '../../check-options.js'
+} from '../../check-arguments.js'
 import type {
   MessageListener,
   Messages,

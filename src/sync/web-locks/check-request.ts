@@ -1,5 +1,5 @@
 import type { WebLock, WebLockMode, WebLockOptions } from '../../api/web-locks.js'
-import { checkFlag, checkFunction, checkName, checkOptions, checkSignal, OPTIONS, show } from '../../check-options.js'
+import { checkFlag, checkFunction, checkName, checkOptions, checkSignal, OPTIONS, show } from '../../check-arguments.js'
 
 /** The callback of a request. */
 export type Work = (lock: WebLock | null) => unknown

@@ -56,6 +56,11 @@ class PermitsAsLock implements Lock {
     return Promise.resolve(false)
   }
 
+  /** Nobody extends what others hold. */
+  forceExtend(): Promise<boolean> {
+    return Promise.resolve(false)
+  }
+
   for(): OwnedLock {
     throw new Error('permits have no owner')
   }

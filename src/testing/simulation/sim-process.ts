@@ -95,11 +95,9 @@ export class SimProcess implements Party {
   }
 
   async connect(): Promise<void> {
-    const { watchdog, commandTimeout, maxWaiters, name } = this.plan
-    const settings = settle(
-      { url: 'memory:', watchdog, commandTimeout, maxWaiters, clock: this.machine, label: name, ...this.kind.options },
-      {},
-    )
+    const { watchdog, commandTimeout, maxWaiters, release, name } = this.plan
+    const plan = { watchdog, commandTimeout, maxWaiters, release, label: name }
+    const settings = settle({ url: 'memory:', ...plan, clock: this.machine, ...this.kind.options }, {})
     this.client = await start(settings, this.driver)
   }
 

@@ -1,3 +1,4 @@
+import type { ReleaseMode } from '../../api/hold.js'
 import type { Random } from '../random.js'
 
 /** One thing that a worker does with a lock, decided before the history begins. */
@@ -41,6 +42,7 @@ export interface ProcessPlan {
   readonly watchdog: number
   readonly commandTimeout: number
   readonly maxWaiters: number
+  readonly release?: ReleaseMode
   /** How far its wall clock is off. */
   readonly wallOffset: number
   readonly startsAt: number
@@ -99,6 +101,7 @@ export const programOf = (random: Random, kinds: readonly string[]): Program => 
       watchdog,
       commandTimeout: random.pick([100, 300, 1000]),
       maxWaiters: random.chance(0.05) ? 2 : Infinity,
+      release: random.fork(`p${p}.release`).chance(0.3) ? 'sent' : 'answered',
       wallOffset: random.chance(0.3) ? random.between(-60_000, 60_000) : 0,
       startsAt: p === 0 ? 0 : spread(random, 300),
       workers,

@@ -21,6 +21,17 @@ interface Row {
   readonly clientCpu: number
 }
 
+interface Plan {
+  readonly row: string
+  readonly load: object
+  readonly visits: number
+  readonly busy: number
+  readonly wait: number
+  readonly requests: { readonly visits: number }
+  readonly cores: number
+  readonly limits: { readonly alone: number }
+}
+
 const rowsOf = (out: string): readonly Row[] => linesOf(out).map((line) => JSON.parse(line) as Row)
 
 /** `holdfast bench`, and something that happens while it measures the rows behind the first. */
@@ -77,6 +88,33 @@ void describe('holdfast bench', () => {
       assert.match(row.slice(24), /^ +[\d,]+( +\d+\.\d+ ms){2}( +\d+(\.\d)? µs){2}$/)
       assert.ok(row.length <= 80)
     }
+  })
+
+  onServer('--plan --json → behind the rows, what the load takes of this server', async ({ server }) => {
+    const load = ['--clients', '50', '--locks', '5', '--rate', '20', '--hold', '100ms']
+    const { code, out } = await holdfast(['bench', '--plan', '--json', '--duration', '1s', ...load], {
+      url: server.url,
+    })
+    assert.equal(code, 0)
+    const lines = linesOf(out)
+    const [script, alone] = rowsOf(out) as [Row, Row, ...Row[]]
+    const plan = JSON.parse(lines.at(-1) ?? '') as Plan
+    assert.equal(lines.length, ROWS.length + 1)
+    assert.equal(plan.row, 'plan')
+    assert.deepEqual(plan.load, { clients: 50, locks: 5, rate: 20, hold: 100, lease: 30_000, trip: script.median })
+    assert.equal(plan.visits, 20)
+    assert.ok(Math.abs(plan.busy - (20 / 5) * ((100 + script.median) / 1000)) < 0.001)
+    assert.ok(plan.wait > script.median && plan.requests.visits > 40 && plan.cores > 0)
+    assert.ok(Math.abs((plan.limits.alone * (alone.serverCpu ?? NaN)) / 700_000 - 1) < 0.01)
+  })
+
+  onServer('--plan → a table for people, in 80 columns', async ({ server }) => {
+    const { code, out } = await holdfast(['bench', '--plan', '--duration', '1s'], { url: server.url })
+    assert.equal(code, 0)
+    assert.match(out, /\n100 clients, 1,000 locks, 1,000 per second, held for 20 ms:\n/)
+    assert.match(out, /\n {2}the server’s main thread +[\d.,]+ %\n/)
+    assert.match(out, /\nThis server carries, /)
+    for (const line of linesOf(out)) assert.ok(line.length <= 80, line)
   })
 
   onServer(
@@ -139,6 +177,11 @@ void describe('holdfast bench', () => {
     ['no unit', ['--duration', '10']],
     ['an argument', ['x']],
     ['memory:', ['--url', 'memory:']],
+    ['a load without --plan', ['--clients', '5']],
+    ['no client', ['--plan', '--clients', '0']],
+    ['half a lock', ['--plan', '--locks', '1.5']],
+    ['no rate', ['--plan', '--rate', 'many']],
+    ['a hold without a unit', ['--plan', '--hold', '20']],
   ] as const) {
     void test(`wrong usage: ${why} → 64`, async () => {
       const { code, error } = await holdfast(['bench', ...args])

@@ -4,6 +4,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
+import type { Snapshot } from '#src/dashboard/state.js'
+import { until } from '../../support/until.js'
 
 const MAIN = resolve('dist/cli/main.js')
 const SHOW_CURSOR = '\x1b[?25h'
@@ -224,7 +226,7 @@ test('on a server: the process that crashes is a real one', { skip: !redis && 'n
   try {
     await server.seen(/ready to accept connections/i)
     assert.ok(readdirSync(dir).includes('redis.sock'))
-    const { code, out, err } = await holdfast('demo', '--plain', '--seconds', '4', '--url', `redis+unix://${socket}`)
+    const { code, out, err } = await holdfast('demo', '--plain', '--seconds', '12', '--url', `redis+unix://${socket}`)
       .ended
     assert.equal(err, '')
     assert.equal(code, 0)
@@ -235,4 +237,34 @@ test('on a server: the process that crashes is a real one', { skip: !redis && 'n
     await server.ended
     rmSync(dir, { recursive: true, force: true })
   }
+})
+
+/** What a browser gets that opens the printed address. */
+const stateAt = async (address: string): Promise<() => Promise<Snapshot>> => {
+  const entered = await fetch(address, { redirect: 'manual' })
+  const page = new URL(entered.headers.get('location') ?? '', address)
+  const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';')
+  return async () => (await (await fetch(new URL('state', page), { headers: { cookie } })).json()) as Snapshot
+}
+
+void test('--dashboard: the page shows the same workers, and nobody can act there', async () => {
+  const running = holdfast('demo', '--dashboard', '--seconds', '60')
+  try {
+    const out = await running.seen(/Open in your browser: http:\S+\n/)
+    const state = await stateAt(/http:\S+/.exec(out)?.[0] ?? '')
+    const labels = new Set<string | undefined>()
+    await until(async () => {
+      const { locks, where, may } = await state()
+      assert.deepEqual([where, may], ['demo', 'read'])
+      for (const { name, holders, waiting } of locks) {
+        assert.match(name, /^(orders|invoices|printer)$/)
+        for (const { label } of [...holders, ...waiting]) labels.add(label)
+      }
+      return labels.size >= 4
+    }, 40_000)
+    for (const label of labels) assert.match(label ?? 'none', /^(ada|bob|cleo|dan|eve|finn|gus|hana)$/)
+  } finally {
+    running.child.kill('SIGINT')
+  }
+  assert.equal((await running.ended).code, 130)
 })

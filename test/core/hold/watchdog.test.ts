@@ -4,6 +4,7 @@ import { type Clock, EngineError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { type TenureHost, Tenure } from '#src/core/hold/tenure.js'
 import { ReleaseCallerLimit } from '#src/core/hold/release-caller-limit.js'
+import { UnansweredReleases } from '#src/core/server/unanswered-releases.js'
 import { Watchdog } from '#src/core/hold/watchdog.js'
 import { plainLock } from '#src/sync/lock/lock.js'
 import { momentOf } from '#src/base/clock.js'
@@ -49,6 +50,8 @@ const watching = (
     const mayFail = name === refused ? () => undefined : refuse
     const runtime: TenureHost['runtime'] = {
       options: { clock: counting },
+      unanswered: new UnansweredReleases((error) => assert.fail(String(error))),
+      writes: true,
       releases: new ReleaseCallerLimit(counting, LEASE),
       watchdog: { moved: () => undefined, leftOf: refuse },
       lockEvents: {
@@ -82,7 +85,7 @@ void test('25,000 holds due at the same moment → a bounded number in each turn
   assert.ok(tenures.every((tenure) => tenure.status() === 'held'))
   assert.ok(Math.max(...turns.map(({ asked }) => asked)) <= MOST)
   assert.ok(renewed() >= 6 * tenures.length, `${renewed()} renewals`)
-  watchdog.stop()
+  void watchdog.stop()
 })
 
 void test('one key that the server refuses → all others are renewed', async () => {
@@ -95,7 +98,7 @@ void test('one key that the server refuses → all others are renewed', async ()
     tenures.filter((tenure) => tenure.status() !== 'held').map(({ name }) => name),
     ['name:7'],
   )
-  watchdog.stop()
+  void watchdog.stop()
 })
 
 void test('one key among 250 that makes the answer strange → it alone is in doubt, after three rounds of few calls', async () => {
@@ -115,5 +118,5 @@ void test('one key among 250 that makes the answer strange → it alone is in do
     Math.max(...turns.slice(-30).map(({ asked }) => asked)) >= tenures.length - 1,
     'the others go together again',
   )
-  watchdog.stop()
+  void watchdog.stop()
 })

@@ -62,6 +62,7 @@ const PLACES: Readonly<Record<string, string>> = {
   ...{ Client: '', Hold: '', Permit: '', Lock: 'lock.', OwnedLock: 'lock.for.', OwnedFencedLock: 'fencedLock.for.' },
   ...{ Kept: 'semaphore.', Semaphore: 'semaphore.', PermitSemaphore: 'permitSemaphore.' },
   ...{ CountDownLatch: 'countDownLatch.', RateLimiter: 'rateLimiter.', Script: 'script.', Scripts: 'scripts.' },
+  ...{ Functions: 'functions.' },
   ...{ Topic: 'topic.', PatternTopic: 'patternTopic.', Flight: 'flight.', WebLocks: 'locks.' },
 }
 

@@ -272,10 +272,16 @@ void describe('a real Prometheus that scrapes the example of observability', () 
     await until(async () => (await books()).calls.granted > granted)
     await deadlocked
     assert.equal((await books()).deadlocks, 1)
+    // A server that refuses, while the connection stays.
+    await redis!.call('ACL', 'SETUSER', 'default', '-evalsha', '-eval')
+    await until(async () => (await books()).uncertain > 0)
+    await redis!.call('ACL', 'SETUSER', 'default', '+@all')
+    await until(async () => (await firing()).includes('HoldfastRenewalsFail'))
+    const refused = (await books()).uncertain
     await redis!.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     await until(async () => {
       const { reconnects, uncertain } = await books()
-      return reconnects > 0 && uncertain > 0
+      return reconnects > 0 && uncertain > refused
     })
     await until(async () => (await firing()).includes('HoldfastLockHeldTooLong'))
     await redis!.del('shop:report')

@@ -1,7 +1,7 @@
 // Compiled against the packed tarball as CommonJS, by the oldest and the newest compiler; never run.
 import { connect, LockLostError, type Hold, type Lock } from 'holdfast'
 import { rateLimit as forHono } from 'holdfast/hono'
-import { rateLimit } from 'holdfast/fastify'
+import { rateLimit } from 'holdfast/express'
 import { virtualClock } from 'holdfast/testing'
 
 export const main = async (): Promise<void> => {

@@ -17,7 +17,7 @@ import {
   type Topic,
 } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
-import { rateLimit } from 'holdfast/fastify'
+import { rateLimit } from 'holdfast/express'
 import { rateLimit as rateLimitForHono } from 'holdfast/hono'
 
 const clock = virtualClock(7)
@@ -75,11 +75,13 @@ const limiter: RateLimiter = client.rateLimiter('mail')
 await limiter.trySetRate({ permits: 3, interval: 1000, scope: 'client' })
 const { allowed, remaining, retryAfter }: { allowed: boolean; remaining: number; retryAfter: number } =
   await limiter.tryAcquire({ permits: 2, wait: 5 })
-const hook: (request: { ip: string; headers: { host?: string } }, reply: never) => Promise<unknown> = rateLimit({
-  client,
-  permits: 1,
-  interval: 1,
-})
+type Next = (error?: unknown) => void
+export const hook: (request: { ip: string; headers: { host?: string } }, response: never, next: Next) => void =
+  rateLimit({
+    client,
+    permits: 1,
+    interval: 1,
+  })
 const middleware = rateLimitForHono({ client, permits: 1, interval: 1, key: () => 'all' })
 
 const ticket: string = await (await lock.acquire()).detach()

@@ -5,9 +5,9 @@ import { rateLimit as limitExpress } from 'express-rate-limit'
 import express4 from 'express4'
 import fastify, { type FastifyRequest } from 'fastify'
 import { type Context, Hono } from 'hono'
-import { connect } from 'holdfast'
+import { type Client, connect, type FencedHold, type Hold } from 'holdfast'
 import { networkOf, rateLimit as forExpress } from 'holdfast/express'
-import { rateLimit as forFastify } from 'holdfast/fastify'
+import forFastifyApps, { holdfast, rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import {
   expressIdempotency,
@@ -104,6 +104,18 @@ server.get(
   () => 'in',
 )
 server.route({ method: 'GET', url: '/v', onRequest: forFastify(limit), handler: () => 'in' })
+
+await server.register(holdfast, { connect: 'redis://localhost:6379', drain: 1000 })
+await server.register(forFastifyApps, { client })
+await server.register(import('holdfast/fastify'), { client })
+await fastify({ http2: true }).register(holdfast, { client })
+export const shared: Client = server.holdfast
+server.post<{ Params: { id: string } }>('/orders/:id', async (q) => {
+  const hold: Hold = await q.lock(`order:${q.params.id}`, { wait: 1000, kind: 'fairLock' })
+  const fenced: FencedHold = await q.lock('fenced', { kind: 'fencedLock', signal: hold.signal })
+  await using other = await q.server.holdfast.lock('other').acquire()
+  return { token: String(fenced.token), other: other.name }
+})
 
 type Env = { Variables: { user: string }; Bindings: { KV: string } }
 const hono = new Hono<Env>()

@@ -41,6 +41,7 @@ const lines = []
 const write = (line) => lines.push(line)
 log(client, { debug: write, info: write, warn: write, error: write })
 await client.close()
+await new Promise(setImmediate)
 assert.ok(lines.includes('holdfast: closed'))
 
 const clock = virtualClock(1)

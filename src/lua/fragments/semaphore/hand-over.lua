@@ -8,7 +8,7 @@ local function handOver(line, available, told)
     if turnLeft(line) > 0 or available > 0 and beginTurn(line) then
       redis.pcall('HSET', line.turn, 'value', available)
     else
-      walkForPermits(line, {})
+      grantPermits(line, {})
     end
   end)
   if not told then

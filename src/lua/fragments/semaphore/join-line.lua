@@ -28,7 +28,7 @@ local function joinLine(line, owner, joins, push, own, news, undo)
     end
     open = turnLeft(line)
     if open == 0 or news == 1 then
-      walkForPermits(line, { [owner] = 1 })
+      grantPermits(line, { [owner] = 1 })
       open = 0
     end
   end)

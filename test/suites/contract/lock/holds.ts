@@ -225,6 +225,28 @@ export const holds: Part = (kind, scenario, excludes) => {
       assert.equal(await w.run(next.release()), true)
     })
 
+  if (kind.several !== true)
+    scenario('one owner is extended by force → only if it is the holder, and never shortened', async (w) => {
+      const [one, two] = [await w.connect({ watchdog: SHORT }), await w.connect()]
+      const hold = await make(one, w.id).acquire()
+      const lock = make(two, w.id)
+      const owner = (await lock.inspect()).holders[0]?.owner ?? assert.fail()
+      const left = async () => (await lock.remaining()) ?? assert.fail()
+      assert.equal(await lock.forceExtend({ owner: owner.slice(0, -1), lease: 600_000 }), false)
+      assert.ok((await left()) <= SHORT)
+      assert.equal(await lock.forceExtend({ owner, lease: 600_000 }), true)
+      assert.equal(await lock.forceExtend({ owner, lease: 1000 }), true)
+      assert.ok((await left()) > 500_000)
+      // Its own client neither counts longer than it was told, nor shortens it.
+      assert.ok(hold.remaining() <= SHORT)
+      assert.equal(hold.state, 'held')
+      assert.equal(await w.run(hold.release()), true)
+      assert.equal(await lock.forceExtend({ owner, lease: 600_000 }), false)
+      assert.equal(await lock.isLocked(), false)
+      await assert.rejects(lock.forceExtend({ owner: 'x', lease: 0 }), RangeError)
+      await assert.rejects(lock.forceExtend({ owner: '', lease: 1000 }))
+    })
+
   scenario('`inspect` → holders with owner, client, label and count; nothing when free', async (w) => {
     const [one, two] = [await w.connect({ label: 'worker "7" <b>' }), await w.connect({ presence: false })]
     const lock = make(two, w.id)

@@ -33,7 +33,7 @@ export const KEYED_PROGRAMS: Readonly<Record<string, Program>> = {
   'taken again by its owner': 'X lock; X lock; X lock; X unlock; Y tryLock; X unlock; X unlock; X unlock',
   'taken again with a longer lease': 'X lock 10000; X lock 50000; X unlock; X unlock',
   'given back by who does not hold it': 'Y unlock; X lock; Y unlock; X unlock; X unlock; Y unlock',
-  'run out': 'X lock 400; sleep 600; X unlock; X lock 400; sleep 600; Y lock; X unlock; Y unlock',
+  'run out': 'X lock 2000; sleep 2300; X unlock; X lock 2000; sleep 2300; Y lock; X unlock; Y unlock',
   'waited for': 'X lock; Y lock &; X unlock; Y wait; X lock &; Y unlock; X wait; X unlock',
   'asked about': 'X isLocked; X lock 50000; X isLocked; Y isLocked; X unlock; Y isLocked',
 }

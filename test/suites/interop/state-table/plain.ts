@@ -13,7 +13,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   'taken away by another': 'X lock; Y forceUnlock; X unlock; Y lock; X unlock; Y unlock',
   'taken away by its own owner': 'X lock; X lock; X forceUnlock; X unlock; X forceUnlock',
   'taken away where nobody holds it': 'X forceUnlock; Y forceUnlock',
-  'run out': 'X lock 400; sleep 600; X unlock; X lock 400; sleep 600; Y lock; X unlock; Y unlock',
+  'run out': 'X lock 2000; sleep 2300; X unlock; X lock 2000; sleep 2300; Y lock; X unlock; Y unlock',
   'waited for': 'X lock; Y lock &; X unlock; Y wait; X lock &; Y unlock; X wait; X unlock',
   'waited for with limit and lease': 'X lock; Y tryLock 20000 60000 &; X unlock; Y wait; X tryLock; Y unlock',
   'waited for, run out': 'X lock 3000; Y lock 60000 &; Y wait; X unlock; Y unlock',

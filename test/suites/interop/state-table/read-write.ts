@@ -48,10 +48,10 @@ export const READ_WRITE_PROGRAMS: Readonly<Record<string, Program>> = {
     'Y readUnlock; Y writeUnlock; X readLock; Y readUnlock; X writeUnlock; X readUnlock; X readUnlock; X writeLock; ' +
     'Y writeUnlock; X readUnlock; X writeUnlock',
   'taken away':
-    'X readLock 900; Y writeForceUnlock; Y readForceUnlock; X readUnlock; X writeLock; Y readForceUnlock; ' +
-    'Y writeForceUnlock; X writeUnlock; Y readForceUnlock; sleep 1000',
+    'X readLock 4000; Y writeForceUnlock; Y readForceUnlock; X readUnlock; X writeLock; Y readForceUnlock; ' +
+    'Y writeForceUnlock; X writeUnlock; Y readForceUnlock; sleep 4500',
   'run out':
-    'X readLock 400; sleep 600; X readUnlock; Y writeLock 400; sleep 600; Y writeUnlock; X readLock; X readUnlock',
+    'X readLock 2000; sleep 2300; X readUnlock; Y writeLock 2000; sleep 2300; Y writeUnlock; X readLock; X readUnlock',
   'waited for by a writer': 'X readLock; Y writeLock &; X readUnlock; Y wait; Y writeUnlock',
   'waited for by a reader': 'X writeLock; Y readLock &; X writeUnlock; Y wait; Y readUnlock',
   'waited for in vain':

@@ -93,8 +93,8 @@ export const play = async (program: Program, stage: Stage): Promise<Seen[]> => {
   return seen
 }
 
-/** How far two expiries may be apart: what a loaded machine may need for one step, and less than leases differ. */
-const TOLERANCE = 2500
+/** How far two expiries may be apart: what a loaded machine may need for the steps since they were set, and less than leases differ. */
+const TOLERANCE = 8000
 
 export const near = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'number' && typeof b === 'number' && a > 2 && b > 2 && Math.abs(a - b) <= TOLERANCE)

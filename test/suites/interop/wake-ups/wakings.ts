@@ -1,3 +1,6 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientOptions } from 'holdfast'
 import {
   type Actor,
@@ -28,6 +31,8 @@ export interface Waking {
   /** By who waits: until it has it, and how it is given back. */
   readonly waits: string
   readonly after: readonly string[]
+  /** Redisson wakes those of its threads that sleep at that moment. One that listens, and is about to sleep, sleeps until the lease is over. */
+  readonly wakesSleepers?: boolean
 }
 
 const ofLock = (title: string, both: Compared): Waking => ({
@@ -42,6 +47,7 @@ const behind = (title: string, held: 'read' | 'write', waited: 'read' | 'write')
   title,
   both: READ_WRITE,
   ...{ before: [`${held}Lock`], wakes: `${held}Unlock`, waits: `${waited}Lock`, after: [`${waited}Unlock`] },
+  wakesSleepers: held === 'write',
 })
 
 export const WAKINGS: readonly Waking[] = [
@@ -85,24 +91,37 @@ const run = (actor: Actor, name: string, step: string): Promise<unknown> => {
 
 const ROUNDS = 15
 
+/** Most threads sleep that long after they listen, ms. */
+const ASLEEP = 300
+
+/**
+ * Who waits is woken by the other side's release. A message takes below a millisecond; what a loaded machine takes may be hundreds, and
+ * once in a while seconds. Where no message came, ours have it at their next poll, most often after a second, and Redisson's when the lease
+ * is over: after 20 s or more.
+ */
+const MEDIAN = 300
+const MOST = 10_000
+
 /** One who frees, and one who waits. */
 export type Pair = readonly [frees: Actor, waits: Actor]
 
-/** ms from the release until the waiter has it, in their order. */
+/** ms from the release until the waiter has it, in their order; without the longest, where Redisson itself may miss one. */
 export const latencies = async (redis: Arena['redis'], waking: Waking, [frees, waits]: Pair): Promise<number[]> => {
   const { title, both, before, wakes, waits: waiting, after } = waking
+  const mayMiss = waking.wakesSleepers === true && waits.side === 'java'
   const found: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const name = `${title} ${frees.side} ${waits.side} ${round}`
     for (const step of before) await run(frees, name, step)
     const had = run(waits, name, waiting).then(() => now())
     await listened(() => both.listeners(redis, name), 1)
+    if (mayMiss) await sleep(ASLEEP)
     const from = now()
     await run(frees, name, wakes)
     found.push((await had) - from)
     for (const step of after) await run(waits, name, step)
   }
-  return found.sort((a, b) => a - b)
+  return found.sort((a, b) => a - b).slice(0, mayMiss ? -1 : undefined)
 }
 
 export const DIRECTIONS = [
@@ -112,12 +131,22 @@ export const DIRECTIONS = [
   ['node', 'node'],
 ] as const
 
+type Told = (direction: (typeof DIRECTIONS)[number], median: number, most: number) => void
+
+/** Each direction is told, and was in time. */
+export const inTime =
+  (t: TestContext): Told =>
+  ([frees, waits], median, most) => {
+    t.diagnostic(`${frees} → ${waits}: ${median.toFixed(2)} ms (median), ${most.toFixed(1)} ms (most)`)
+    assert.ok(median < MEDIAN && most < MOST, `${frees} → ${waits}: ${median}, ${most}`)
+  }
+
 /** In each direction; `told` gets who frees and who waits, the median and the most. */
 export const everyDirection = async (
   { java, redis, url }: Pick<Arena, 'java' | 'redis' | 'url'>,
   waking: Waking,
   ours: ClientOptions,
-  told: (direction: (typeof DIRECTIONS)[number], median: number, most: number) => void,
+  told: Told,
 ): Promise<void> => {
   const pair = async (): Promise<Record<Actor['side'], Actor>> => ({
     java: waking.both.java(await java.another({ url, codec: waking.codec })),

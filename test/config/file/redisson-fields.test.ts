@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { FIELDS, SECTIONS } from '#src/config/file/field-table.js'
+import { FIELDS, SECTIONS } from '#src/config/file/redisson-fields.js'
 import { tableOf, withTable } from '../../../scripts/config-docs.mjs'
 import { everyField, read, sampleOf, endpointOf, told } from '../files.js'
 

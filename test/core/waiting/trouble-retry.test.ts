@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EngineError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
-import { troublePause, waitsOut } from '#src/core/waiting/waits-out.js'
+import { troublePause, waitsOut } from '#src/core/waiting/trouble-retry.js'
 import { POLL } from '#src/script-constants.js'
 
 const EXTREMES = [0, 0.999_999] as const

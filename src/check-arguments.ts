@@ -1,4 +1,5 @@
 import type { CloseOptions } from './api/client.js'
+import type { ReleaseMode } from './api/hold.js'
 import type { AcquireOptions, SpinBackoff } from './api/lock.js'
 import type { RateOptions } from './api/rate-limiter.js'
 import type { SetupOptions, WaitOptions } from './api/wait-options.js'
@@ -116,11 +117,12 @@ export const checkAmount = (value: unknown, what: string, least: number, most = 
 
 /** The options of each call. One that is misspelt, or belongs to another call, must not be ignored. */
 export const OPTIONS = {
-  acquire: ['wait', 'lease', 'renew', 'signal', 'owner'],
+  acquire: ['wait', 'lease', 'renew', 'signal', 'owner', 'release'],
   semaphore: ['permits', 'wait', 'signal'],
   semaphoreAcquire: ['permits', 'wait', 'signal', 'waitForSetup'],
-  permits: ['lease', 'renew', 'wait', 'signal'],
-  permitsAcquire: ['lease', 'renew', 'wait', 'signal', 'waitForSetup'],
+  semaphoreUsing: ['permits', 'wait', 'signal', 'waitForSetup', 'release'],
+  permits: ['lease', 'renew', 'wait', 'signal', 'release'],
+  permitsAcquire: ['lease', 'renew', 'wait', 'signal', 'release', 'waitForSetup'],
   limiter: ['permits', 'wait', 'signal', 'rate', 'late'],
   limiterAcquire: ['permits', 'wait', 'signal', 'rate', 'late', 'waitForSetup'],
   wait: ['wait', 'signal'],
@@ -132,6 +134,9 @@ export const OPTIONS = {
   owned: ['signal'],
   run: ['keys', 'args', 'returns', 'route'],
   runBySha: ['keys', 'args', 'returns', 'route', 'codec', 'readOnly'],
+  loadLibrary: ['replace'],
+  listLibraries: ['pattern', 'code'],
+  restoreLibraries: ['policy'],
   close: ['release', 'drain'],
   rate: ['permits', 'interval', 'scope', 'keepAlive'],
   newRate: ['permits', 'interval', 'scope', 'keepAlive', 'keepState'],
@@ -255,9 +260,15 @@ export const checkAcquire = (options: AcquireOptions | undefined): AcquireOption
   if (checked.lease !== undefined) checkLease(checked.lease)
   if (checked.owner !== undefined) checkOwner(checked.owner)
   if (checked.renew !== undefined) checkFlag(checked.renew, 'renew')
+  checkRelease(checked.release)
   if (checked.renew === false && checked.lease === undefined)
     throw new TypeError('renew: false needs a lease, because the hold must end at some time')
   return checked
+}
+
+export const checkRelease = (value: unknown): ReleaseMode | undefined => {
+  if (value === undefined || value === 'answered' || value === 'sent') return value
+  throw new TypeError(`release must be 'answered' or 'sent', not ${show(value)}`)
 }
 
 export const checkOwner = (owner: unknown): void => {

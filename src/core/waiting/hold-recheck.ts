@@ -3,7 +3,7 @@ import type { GateHost } from './gate-host.js'
 import { POLL } from '../../script-constants.js'
 
 /** While other calls wait here, a hold of this process is not trusted for longer than from one poll to the next. */
-export class LocalHoldCheck {
+export class HoldRecheck {
   readonly #host: Pick<GateHost, 'runtime' | 'tenure' | 'rested'>
   readonly #waits: () => boolean
   #timer: Timer | undefined

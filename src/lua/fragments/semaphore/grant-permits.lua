@@ -1,7 +1,7 @@
 -- Removes overdue owners, with what they had been granted, and grants the permits that are left along the line, from its head. An owner
 -- that was granted permits keeps its deadline, which says how many, but no place. If our clients got some, the outsiders' turn is over. The
 -- new first in the line is woken up if it must know of that before its next poll.
-local function walkForPermits(line, mine)
+local function grantPermits(line, mine)
   restoreDeadlines(line)
   local overdue, long = membersAt(line.deadlines, 0, 64, line.now)
   for i = 1, long and 0 or #overdue, 2 do leaveLine(line, overdue[i]) end

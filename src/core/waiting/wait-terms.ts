@@ -1,3 +1,4 @@
+import type { ReleaseMode } from '../../api/hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Scope } from '../../base/scope.js'
 import type { CallWatch } from '../client/observed-call.js'
@@ -33,4 +34,5 @@ export interface Request extends Patience {
   readonly around: Scope | undefined
   readonly reentrant: boolean
   readonly terms: LeaseTerms
+  readonly release: ReleaseMode
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
+import Fastify from 'fastify'
 import { type Client, connect } from 'holdfast'
 import { dashboard } from 'holdfast/dashboard'
 import { rateLimit as forExpress } from 'holdfast/express'
-import { rateLimit as forFastify } from 'holdfast/fastify'
+import { holdfast as fastifyPlugin, rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
 import { log } from 'holdfast/logger'
@@ -29,6 +30,8 @@ const lockCalls = (kind: string): Readonly<Record<string, Call>> => {
     [`${kind}.tryAcquire`]: (client, options) => of(client, 'x').tryAcquire(options),
     [`${kind}.using`]: (client, options) => of(client, 'x').using(options, work),
     [`${kind}.forceRelease`]: (client, options) => of(client, 'x').forceRelease(options),
+    [`${kind}.forceExtend`]: (client, options) =>
+      of(client, 'x').forceExtend({ owner: 'x', lease: 1000, ...(options as object) }),
     [`${kind}.for.lock`]: (client, options) => of(client, 'x').for(client.owner()).lock(-1, options),
     [`${kind}.for.tryLock`]: (client, options) => of(client, 'x').for(client.owner()).tryLock(1, -1, options),
   }
@@ -81,6 +84,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   'client.script': (client, options) => client.script('return 1', options),
   'script.run': (client, options) => client.script('return 1').run(options),
   'scripts.run': (client, options) => client.scripts.run('0'.repeat(40), options),
+  'functions.load': (client, options) => client.functions.load('#!lua name=x', options),
+  'functions.call': (client, options) => client.functions.call('x', options),
+  'functions.list': (client, options) => client.functions.list(options),
+  'functions.restore': (client, options) => client.functions.restore(new Uint8Array(1), options),
   'client.spinLock': (client, options) => client.spinLock('x', options),
   'the back-off of client.spinLock': (client, options) => client.spinLock('x', { backoff: options }),
   'client.readWriteLock': (client, options) => client.readWriteLock('x', options),
@@ -99,8 +106,15 @@ const CALLS: Readonly<Record<string, Call>> = {
   ),
   connect: (_client, options: object) => connect({ url: 'memory:', ...options }),
   'connect, retry': (_client, options) => connect({ url: 'memory:', retry: options }),
+  'connect, watchdog': (_client, options) => connect({ url: 'memory:', watchdog: options }),
   'holdfast/express, rateLimit': (client, options) => forExpress(limit(client, options) as never),
   'holdfast/fastify, rateLimit': (client, options) => forFastify(limit(client, options) as never),
+  ...Object.fromEntries(
+    ['default', 'holdfast'].map((made): [string, Call] => [
+      `holdfast/fastify, ${made}`,
+      (client, options: object) => fastifyPlugin(Fastify(), { client, ...options }),
+    ]),
+  ),
   'holdfast/hono, rateLimit': (client, options) => forHono(limit(client, options) as never),
   ...Object.fromEntries(
     Object.entries({ expressIdempotency, fastifyIdempotency, honoIdempotency }).map(([made, make]): [string, Call] => [
@@ -165,7 +179,7 @@ const PLACES: Readonly<Record<string, string>> = {
     OwnedFencedLock: 'fencedLock.for.',
   },
   ...{ Semaphore: 'semaphore.', PermitSemaphore: 'permitSemaphore.', CountDownLatch: 'countDownLatch.' },
-  ...{ RateLimiter: 'rateLimiter.', Script: 'script.', Scripts: 'scripts.' },
+  ...{ RateLimiter: 'rateLimiter.', Script: 'script.', Scripts: 'scripts.', Functions: 'functions.' },
   ...{ Topic: 'topic.', PatternTopic: 'patternTopic.' },
   ...{ WebLocks: 'locks.' },
   ...{ Election: 'election.', Slots: 'slots.', Flight: 'flight.' },
@@ -203,8 +217,8 @@ void test('every other entry point whose functions take options is among those c
   const { exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { exports: object }
   const functions: string[] = []
   for (const entry of Object.keys(exports)) {
-    // The simulator of `testing` is for tests, not for what must not be misread in production.
-    if (['.', './testing', './package.json'].includes(entry)) continue
+    // The simulator of `testing` is for tests, not for what must not be misread in production; the renewal thread is a program.
+    if (['.', './testing', './renewal-thread', './package.json'].includes(entry)) continue
     const name = entry.replace('.', 'holdfast')
     for (const [made, what] of Object.entries((await import(name)) as object))
       if (typeof what === 'function') functions.push(`${name}, ${made}`)
@@ -213,7 +227,8 @@ void test('every other entry point whose functions take options is among those c
     functions.filter((name) => !Object.hasOwn(CALLS, name)),
     [
       ...['holdfast/express, networkOf', 'holdfast/fastify, networkOf', 'holdfast/hono, networkOf'],
-      ...['holdfast/dashboard, toNode', 'holdfast/idempotency, idempotencyRun', 'holdfast/migrate, check'],
+      ...['holdfast/dashboard, onAsked', 'holdfast/dashboard, toNode'],
+      ...['holdfast/idempotency, idempotencyRun', 'holdfast/migrate, check'],
       ...['InjectHoldfast', 'currentHold', 'currentRun', 'getHoldfastToken'].map((name) => `holdfast/nest, ${name}`),
     ],
   )

@@ -3,12 +3,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { metrics, trace } from '@opentelemetry/api'
+import { log } from 'holdfast/logger'
+import { instrument as forOtel } from 'holdfast/otel'
+import { instrument as forPrometheus } from 'holdfast/prometheus'
+import { Registry } from 'prom-client'
 import { rateLimit } from '#src/http/hono.js'
 import { honoIdempotency } from '#src/http/idempotency/index.js'
 import { connect } from '#src/index.js'
 import { runCoordinator } from '#src/schedule/node-cron.js'
 import { schedule } from '#src/schedule/index.js'
 import { readSettings } from '#src/config/settings.js'
+
+const nothing = (): void => undefined
+const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
 /** Each option is what it should be when it is read first, and something else from then on. */
 const fickle = <O extends object>(options: O): { readonly options: O; readonly reads: Map<string, number> } => {
@@ -120,6 +128,21 @@ void describe('an option that gives another value when it is read again', () => 
           ...{ ttl: 1000, lease: 1000, maxRun: 1000, maxBytes: 1000, whenAway: 'open', timeout: 500 },
         },
         (it) => honoIdempotency(it),
+      ],
+      'logger log': [{ level: 'warn', calls: true }, (it) => log(client, SILENT, it)()],
+      'otel instrument': [
+        {
+          ...{ tracerProvider: trace, meterProvider: metrics, name: () => 'a', maxNames: 10 },
+          ...{ kinds: ['lock'], metrics: true, traces: true },
+        },
+        (it) => forOtel(it)(),
+      ],
+      'prometheus instrument': [
+        {
+          ...{ register: new Registry(), name: () => 'a', maxNames: 10, kinds: ['lock'] },
+          buckets: fickle({ wait: [1, 2], hold: [1, 2] }).options,
+        },
+        (it) => forPrometheus(it)(),
       ],
       close: [{ release: true, drain: 10 }, (it) => client.close(it)],
     }

@@ -1,0 +1,61 @@
+/** One process that acquires a lock that its library renews: `holder.js PARTICIPANT URL NAME LEASE`. */
+import { participantNamed } from '../participants.js'
+import type { Contender, Held } from '../participants/participant.js'
+import { machineTime } from '../base/stats.js'
+
+/** ms */
+const POLL = 50
+
+/**
+ * A number: the event loop is blocked for so many ms. Each answer is µs of the machine's clock. `take`: so that it is renewed. `wait`: without a limit.
+ * `told`: when it was told of trouble, 0 for never.
+ */
+export type HolderMessage = 'take' | 'wait' | 'free' | 'told'
+
+const [name = '', url = '', key = '', lease = ''] = process.argv.slice(2)
+const session = await participantNamed(name).open(url, Number(lease), POLL)
+const lock = session.lock('lock', key)
+const kept = session.kept?.(key) ?? lock
+
+let held: Held | undefined
+let told = 0
+setInterval(() => {
+  if (told === 0 && session.troubles() > 0) told = machineTime()
+}, 2)
+
+const block = (ms: number): number => {
+  const until = machineTime() + ms * 1000
+  while (machineTime() < until);
+  return machineTime()
+}
+
+const acquire = async (from: Contender): Promise<number> => {
+  held = await from.acquire()
+  return machineTime()
+}
+
+const answers: Readonly<Record<HolderMessage, () => Promise<number> | number>> = {
+  take: () => acquire(kept),
+  wait: () => acquire(lock),
+  free: async () => {
+    // One that was lost cannot be released: its library may reject.
+    await Promise.resolve(held?.release()).catch(() => undefined)
+    return machineTime()
+  },
+  told: () => told,
+}
+
+const answer = async (message: HolderMessage | number): Promise<unknown> => {
+  try {
+    return typeof message === 'number' ? block(message) : await answers[message]()
+  } catch (error) {
+    return String(error)
+  }
+}
+
+process.on('message', (message: HolderMessage | number | 'end') => {
+  if (message === 'end') process.exit()
+  void answer(message).then((reply) => process.send?.(reply))
+})
+process.once('disconnect', () => process.exit())
+process.send?.('ready')

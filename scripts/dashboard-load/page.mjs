@@ -1,0 +1,54 @@
+// @ts-check
+/** What a tab costs: the time of its main thread, frames while it scrolls, memory. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** @typedef {import('playwright-core').CDPSession} Session */
+
+/** @param {import('playwright-core').Page} page */
+export const measured = async (page) => {
+  const session = await page.context().newCDPSession(page)
+  // In the CPU time of the thread: what other programs take does not count.
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  return session
+}
+
+/** @param {Session} session */
+const metricsOf = async (session) => {
+  const { metrics } = await session.send('Performance.getMetrics')
+  return Object.fromEntries(metrics.map(({ name, value }) => [name, value]))
+}
+
+/** The share of the main thread, while nobody touches the page. @param {Session} session @param {number} ms */
+export const idleShare = async (session, ms) => {
+  const [before, began] = [await metricsOf(session), performance.now()]
+  await sleep(ms)
+  const [after, ended] = [await metricsOf(session), performance.now()]
+  return ((after['TaskDuration'] ?? 0) - (before['TaskDuration'] ?? 0)) / ((ended - began) / 1000)
+}
+
+const SCROLL = `new Promise((resolve) => {
+  const frames = []
+  const end = performance.now() + 5000
+  let last = performance.now()
+  const step = (now) => {
+    frames.push(now - last)
+    last = now
+    scrollBy(0, 60)
+    if (now < end) requestAnimationFrame(step)
+    else resolve(frames.slice(2))
+  }
+  requestAnimationFrame(step)
+})`
+
+/** ms of the frames of five seconds of scrolling. @param {import('playwright-core').Page} page @returns {Promise<number[]>} */
+export const framesOf = async (page) => {
+  const frames = /** @type {number[]} */ (await page.evaluate(SCROLL))
+  await page.evaluate('scrollTo(0, 0)')
+  return frames.sort((a, b) => a - b)
+}
+
+/** Bytes, after a collection. @param {Session} session */
+export const heapOf = async (session) => {
+  await session.send('HeapProfiler.collectGarbage')
+  return (await session.send('Runtime.getHeapUsage')).usedSize
+}

@@ -1,0 +1,55 @@
+import type { Client } from '../api/client.js'
+import type { ListedLock } from '../api/listing.js'
+
+/** How many fenced locks are asked about after one reading, and how often each hold of one. */
+const AT_ONCE = 20
+const TRIES = 3
+/** How many holds are remembered. */
+const MOST = 20_000
+
+/** An election is a fenced lock with a record beside it: on the list it looks like any other. Each hold of a fenced lock is asked about, few at a time. */
+export class Leaders {
+  readonly #client: Client
+  /** By key and token: how often it was asked in vain, or that it is an election. */
+  readonly #known = new Map<string, number | 'election'>()
+  #asking = false
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  isElection(lock: ListedLock): boolean {
+    return this.#known.get(holdOf(lock)) === 'election'
+  }
+
+  /** Never rejects. What it finds counts from the next reading on. */
+  async look(locks: readonly ListedLock[]): Promise<void> {
+    if (this.#asking) return
+    this.#asking = true
+    if (this.#known.size > MOST) this.#known.clear()
+    const held = locks.filter((lock) => lock.kind === 'fencedLock' && lock.holders.length > 0)
+    const unknown = held.filter((lock) => this.#isUnknown(holdOf(lock))).slice(0, AT_ONCE)
+    await Promise.all(unknown.map((lock) => this.#ask(lock)))
+    this.#asking = false
+  }
+
+  #isUnknown(hold: string): boolean {
+    const known = this.#known.get(hold) ?? 0
+    return known !== 'election' && known < TRIES
+  }
+
+  async #ask(lock: ListedLock): Promise<void> {
+    const hold = holdOf(lock)
+    const known = this.#known.get(hold) ?? 0
+    try {
+      const leader = await this.#client.election(lock.name).leader()
+      const leads = leader !== undefined && lock.holders.some(({ client }) => client === leader.client)
+      this.#known.set(hold, leads ? 'election' : Number(known) + 1)
+    } catch {
+      // This user may not read it, or the name cannot be used.
+      this.#known.set(hold, Number(known) + 1)
+    }
+  }
+}
+
+const holdOf = ({ key, token }: ListedLock): string => `${token ?? 0} ${key}`
