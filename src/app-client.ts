@@ -7,7 +7,7 @@ import { connect } from './connect.js'
 export interface AppClientOptions {
   /** What `connect` gets: a URL or its options. Default: `HOLDFAST_URL`, else `REDIS_URL`. */
   readonly connect?: string | URL | ClientOptions | undefined
-  /** Your own client instead. The app does not close it. */
+  /** Your own client instead. The app does not close it. Default: none; the app connects, as `connect` says. */
   readonly client?: Client | undefined
   /** At shutdown, running work has this many ms to end. Default 5000. */
   readonly drain?: number | undefined

@@ -27,13 +27,13 @@ export interface CloseOptions {
 
 /** Options of `client.readWriteLock`. */
 export interface ReadWriteLockOptions {
-  /** First come, first served, also among all processes that set this. Readers next to one another in the line come in together. */
+  /** First come, first served, also among all processes that set this. Readers next to one another in the line come in together. Default false. */
   readonly fair?: boolean | undefined
 }
 
 /** Options of `client.spinLock`. */
 export interface SpinLockOptions {
-  /** The pauses between two attempts. */
+  /** The pauses between two attempts. Default: those of `SpinBackoff`, from 1 to 128 ms. */
   readonly backoff?: SpinBackoff | undefined
 }
 

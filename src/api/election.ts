@@ -2,7 +2,7 @@
 export interface LeadOptions<V = unknown> {
   /** What observers see of the leader, such as its address. Encoded with the client's codec. Default: nothing. */
   readonly value?: V | undefined
-  /** If it aborts, the term ends, or the wait for one, and `lead` resolves once the work has settled. */
+  /** If it aborts, the term ends, or the wait for one, and `lead` resolves once the work has settled. Default: none. */
   readonly signal?: AbortSignal | undefined
   /** How long the others wait after a leader has died, ms. It is renewed when a third of it is over. Default: the client's `watchdog`, 30 000. */
   readonly lease?: number | undefined
@@ -40,7 +40,7 @@ export interface Leader<V = unknown> {
 
 /** Options of `election.observe`. */
 export interface ObserveOptions {
-  /** When it aborts, the loop throws its reason. */
+  /** When it aborts, the loop throws its reason. Default: none. */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -27,7 +27,7 @@ export interface FlightRunOptions {
    * `watchdog`, 30 000.
    */
   readonly lease?: number | undefined
-  /** Ends the call with its reason. Work that has begun goes on, because other calls may wait for its value. */
+  /** Ends the call with its reason. Work that has begun goes on, because other calls may wait for its value. Default: none. */
   readonly signal?: AbortSignal | undefined
 }
 

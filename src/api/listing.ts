@@ -18,13 +18,14 @@ export type SharedKind = 'semaphore' | 'permitSemaphore' | 'rateLimiter' | 'coun
 /** Options of `client.list`. */
 export interface ListOptions {
   /**
-   * Only names that match: `*` is any text, `?` one character, `[a-c]` one of these, and a `\` takes away the meaning of the next character, as in `KEYS`. Default:
-   * all.
+   * Only names that match: `*` is any text, `?` one character, `[a-c]` one of these, and a `\` takes away the meaning of the next character, as
+   * in `KEYS`. Default: all.
    */
   readonly pattern?: string | undefined
   /**
-   * Only the locks with this name, of any kind. The server is asked about the name itself, so a lock of Redisson, or one that has just been acquired, is found as
-   * well. Throws an EngineError with the code `NOPERM` if this user may not read it. Excludes `pattern` and `scan`.
+   * Only the locks with this name, of any kind. The server is asked about the name itself, so a lock of Redisson, or one that has just been
+   * acquired, is found as well. Throws an EngineError with the code `NOPERM` if this user may not read it. Excludes `pattern` and `scan`.
+   * Default: any name.
    */
   readonly name?: string | undefined
   /** Only this kind. Default: all. */
@@ -34,16 +35,19 @@ export interface ListOptions {
    * that were not held or waited for longer than a second. Default: only what holdfast clients have published.
    */
   readonly scan?: boolean | undefined
-  /** Also says for what the calls of the holders wait, if they have waited for longer than a second. Asks once more for each client that holds a lock. Default: false. */
+  /**
+   * Also says for what the calls of the holders wait, if they have waited for longer than a second. Asks once more for each client that holds a
+   * lock. Default false.
+   */
   readonly waits?: boolean | undefined
-  /** Called after each step of a scan. */
+  /** Called after each step of a scan. Default: none. */
   readonly onProgress?: ((progress: ScanProgress) => void) | undefined
   /**
    * Called for each lock that is left out because it cannot be read: a master of the cluster does not answer, or this user may not read the key. Default: they are
    * left out silently. If no lock at all can be read, the loop throws.
    */
   readonly onSkipped?: ((skipped: SkippedLock) => void) | undefined
-  /** Ends the loop: it throws the signal's reason. */
+  /** Ends the loop: it throws the signal's reason. Default: none. */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -4,7 +4,9 @@ import type { WaitOptions } from './wait-options.js'
 
 /** Options of `acquire`, `tryAcquire` and `using`. */
 export interface AcquireOptions extends WaitOptions {
-  /** A lease in ms that is not renewed, unless you set `renew`. Omitted: the client's watchdog renews the hold while it lives. */
+  /**
+   * A lease in ms that is not renewed, unless you set `renew`. Default: the lease of the client's `watchdog`, which renews the hold while it lives.
+   */
   lease?: number | undefined
   /**
    * Renews the lease while the hold lives. Set a `lease` that is shorter than the client's for a faster takeover, or a longer one. Default: renewed only if there
@@ -146,8 +148,11 @@ export interface ReadWriteLock {
  */
 export type SpinBackoff =
   | {
+      /** The first pause. Default 1. */
       readonly initial?: number | undefined
+      /** The longest pause. Default 128. */
       readonly max?: number | undefined
+      /** Each pause is this many times as long as the one before. Default 2. */
       readonly multiplier?: number | undefined
     }
   | { readonly delay: number }

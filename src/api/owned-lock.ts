@@ -2,7 +2,7 @@ import type { Owner } from './hold.js'
 
 /** Options of the methods of an `OwnedLock` that may wait. */
 export interface OwnedLockOptions {
-  /** Ends the wait with the signal's reason, as an interrupt does in Java. If it has already aborted, nothing is sent. */
+  /** Ends the wait with the signal's reason, as an interrupt does in Java. If it has already aborted, nothing is sent. Default: none. */
   signal?: AbortSignal | undefined
 }
 

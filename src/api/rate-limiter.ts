@@ -22,11 +22,11 @@ export interface RateOptions extends Rate {
 
 /** Options of `rateLimiter.tryAcquire`. */
 export interface RateTryOptions extends SemaphoreOptions {
-  /** Set first, in the same call, if the limiter has no rate, so that the call does not reject with a `NotInitializedError`. */
+  /** Set first, in the same call, if the limiter has no rate, so that the call does not reject with a `NotInitializedError`. Default: none. */
   rate?: Rate | undefined
   /**
-   * What happens to the permits if the answer comes too late, after an abort, or not at all. Default: they are released, which may take many attempts. With
-   * `'counts'`, they count as used, and nothing more is sent for the call.
+   * What happens to the permits if the answer comes too late, after an abort, or not at all. Default: they are released, which may take many
+   * attempts. With `'counts'`, they count as used, and nothing more is sent for the call.
    */
   late?: 'counts' | undefined
 }

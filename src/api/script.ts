@@ -24,14 +24,14 @@ export interface ScriptOptions {
 
 /** What one run of a script gets. */
 export interface ScriptInput {
-  /** KEYS. Each name goes through the client's `mapName`. On a cluster, all of them must be in one slot. */
+  /** KEYS. Each name goes through the client's `mapName`. On a cluster, all of them must be in one slot. Default: none. */
   readonly keys?: readonly string[] | undefined
   /**
    * On a cluster: runs the script on the node that has this key, without adding it to KEYS. Default: the node of the first of `keys`; without keys, the node of
    * slot 0.
    */
   readonly route?: string | undefined
-  /** ARGV. Each argument is encoded by the codec. */
+  /** ARGV. Each argument is encoded by the codec. Default: none. */
   readonly args?: readonly unknown[] | undefined
 }
 

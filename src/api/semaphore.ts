@@ -4,7 +4,7 @@ import type { SetupOptions, WaitOptions } from './wait-options.js'
 
 /** Options of a call that acquires permits. */
 export interface SemaphoreOptions extends WaitOptions {
-  /** How many permits to acquire, all or none; default 1. 0 are granted at once. */
+  /** How many permits to acquire, all or none. 0 are granted at once. Default 1. */
   permits?: number | undefined
 }
 
@@ -48,7 +48,7 @@ export interface Semaphore extends Kept {
 
 /** Options of a call that acquires permits with an id. */
 export interface PermitOptions extends WaitOptions {
-  /** The lease of the permit, ms. If you set neither this nor `renew`, the permit never expires, as in Redisson. */
+  /** The lease of the permit, ms. Default: with `renew`, that of the client's `watchdog`; without it, the permit never expires, as in Redisson. */
   lease?: number | undefined
   /** Renews the permit while this process lives, with `lease` or the client's lease. Default false. */
   renew?: boolean | undefined

@@ -21,7 +21,7 @@ export interface SlotOptions {
    * `watchdog`, 30 000.
    */
   readonly lease?: number | undefined
-  /** Ends the wait with its reason. It never ends the work. */
+  /** Ends the wait with its reason. It never ends the work. Default: none. */
   readonly signal?: AbortSignal | undefined
 }
 

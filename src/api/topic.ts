@@ -2,7 +2,7 @@ import type { Codec, CodecName } from './codec.js'
 
 /** Options of `client.topic`. */
 export interface TopicOptions {
-  /** Encodes and decodes the messages. Default: the client's. */
+  /** Encodes and decodes the messages. Default: the client's codec. */
   readonly codec?: CodecName | Codec | undefined
   /** Uses SPUBLISH and SSUBSCRIBE: only sharded subscribers get the messages. Needs a server from version 7 on. Default false. */
   readonly sharded?: boolean | undefined
@@ -10,19 +10,19 @@ export interface TopicOptions {
 
 /** Options of `client.patternTopic`. */
 export interface PatternTopicOptions {
-  /** Decodes the messages. Default: the client's. */
+  /** Decodes the messages. Default: the client's codec. */
   readonly codec?: CodecName | Codec | undefined
 }
 
 /** Options of `subscribe`. */
 export interface SubscribeOptions {
-  /** Ends the subscription. If it aborts before the server has confirmed the subscription, `subscribe` rejects with its reason. */
+  /** Ends the subscription. If it aborts before the server has confirmed the subscription, `subscribe` rejects with its reason. Default: none. */
   readonly signal?: AbortSignal | undefined
 }
 
 /** Options of `messages`. */
 export interface MessagesOptions {
-  /** Ends the loop with the signal's reason. */
+  /** Ends the loop with the signal's reason. Default: none. */
   readonly signal?: AbortSignal | undefined
   /** How many messages may wait for the loop. If there are more, the oldest are dropped, and `gap` is emitted. Default 1000. */
   readonly buffer?: number | undefined

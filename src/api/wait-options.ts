@@ -1,8 +1,8 @@
 /** Options of every call that may wait. */
 export interface WaitOptions {
-  /** How long to wait, ms. Omitted: forever (`acquire`, `using`, `wait`), or not at all (`tryAcquire`). */
+  /** How long to wait, ms. Default: no limit (`acquire`, `using`, `wait`), or 0, which does not wait at all (`tryAcquire`). */
   wait?: number | undefined
-  /** Ends the wait with the signal's reason. If it has already aborted, nothing is sent. */
+  /** Ends the wait with the signal's reason. If it has already aborted, nothing is sent. Default: none. */
   signal?: AbortSignal | undefined
 }
 

@@ -56,7 +56,7 @@ export interface Watched {
 export interface WatchOptions {
   /** Only this kind. Default: all. */
   readonly kind?: ListedKind | undefined
-  /** Ends the loop: it throws the signal's reason. */
+  /** Ends the loop: it throws the signal's reason. Default: none. */
   readonly signal?: AbortSignal | undefined
 }
 

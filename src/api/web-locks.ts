@@ -3,9 +3,9 @@ export type WebLockMode = 'exclusive' | 'shared'
 
 /** Options of `client.locks.request`: those of `navigator.locks.request`. */
 export interface WebLockOptions {
-  /** Default: `exclusive`. */
+  /** `'shared'`: with others that share the lock. `'exclusive'`: alone. Default `'exclusive'`. */
   readonly mode?: WebLockMode | undefined
-  /** Ends the wait with the signal's reason. It has no effect once the lock is granted. Excludes `ifAvailable` and `steal`. */
+  /** Ends the wait with the signal's reason. It has no effect once the lock is granted. Excludes `ifAvailable` and `steal`. Default: none. */
   readonly signal?: AbortSignal | undefined
   /** Does not wait: if the lock is not available, the callback is called with `null`. Default false. */
   readonly ifAvailable?: boolean | undefined

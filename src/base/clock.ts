@@ -20,7 +20,7 @@ export interface Clock {
 
 /** How a timer behaves. */
 export interface TimerOptions {
-  /** If true, the timer does not keep the process alive. */
+  /** If true, the timer does not keep the process alive. Default false. */
   readonly background?: boolean
 }
 

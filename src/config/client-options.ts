@@ -12,18 +12,21 @@ import type { WatchdogOptions } from './watchdog-option.js'
 
 /** Options of `connect`. */
 export interface ClientOptions {
-  /** The URL of the server: see `connect`. Default: HOLDFAST_URL, else REDIS_URL. */
+  /** The URL of the server: see `connect`. Default: `HOLDFAST_URL`, else `REDIS_URL`. */
   url?: string | undefined
-  /** Your own client of ioredis (5, 6), node-redis (5, 6) or Valkey GLIDE (2.3), instead of `url`. You own it, and you close it. */
+  /** Your own client of ioredis (5, 6), node-redis (5, 6) or Valkey GLIDE (2.3), instead of `url`. You own it, and you close it. Default: none. */
   connection?: object | undefined
-  /** With `rediss:`, `valkeys:` or `rediss+…:`: which certificates are trusted, and the client's own. */
+  /**
+   * With `rediss:`, `valkeys:` or `rediss+…:`: which certificates are trusted, and the client's own. Default: those that Node trusts, and no
+   * certificate of its own.
+   */
   tls?: TlsOptions | undefined
   /**
-   * The path of Redisson's own configuration, YAML or JSON, or of Spring's application.yml that contains or names it. Instead of `url`. Other options override
-   * the file.
+   * The path of Redisson's own configuration, YAML or JSON, or of Spring's application.yml that contains or names it. Instead of `url`. Other
+   * options override the file. Default: none.
    */
   file?: string | undefined
-  /** Functions that replace the Java classes that a file may name as `nameMapper`. Each key is the name of a class. */
+  /** Functions that replace the Java classes that a file may name as `nameMapper`. Each key is the name of a class. Default: none. */
   nameMappers?: Readonly<Record<string, (name: string) => string>> | undefined
   /**
    * The lease of holds that are acquired without one, ms. It is renewed when a third of it is over, while the hold lives. Default 30 000.
@@ -40,8 +43,9 @@ export interface ClientOptions {
   /** Maps a name to its key, like Redisson's NameMapper. Default: the key is the name. */
   mapName?: ((name: string) => string) | undefined
   /**
-   * After each acquisition, the client waits for the server's replicas, as Redisson does. If none of them has it within `timeout` ms, the client gives it back,
-   * and the call rejects with `ReplicationError`. Default `{ sync: true, timeout: 1000 }`. Without replicas, nothing happens.
+   * After each acquisition, the client waits for the server's replicas, as Redisson does. If none of them has it within `timeout` ms, the client
+   * gives it back, and the call rejects with `ReplicationError`. Without replicas, nothing happens. Default `{ sync: true, timeout: 1000 }`, with a
+   * shorter timeout if half of `commandTimeout` is less.
    */
   replicas?: { readonly sync?: boolean | undefined; readonly timeout?: number | undefined } | undefined
   /**

@@ -4,7 +4,7 @@ import { checkFlag, checkKnown, checkSignal, checkWait } from '../check-argument
 export interface RetryOptions {
   /** After this many ms, `connect` rejects with the last failure. Default: no limit. */
   readonly timeout?: number | undefined
-  /** If this aborts, `connect` gives up and rejects with the signal's reason. */
+  /** If this aborts, `connect` gives up and rejects with the signal's reason. Default: none. */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -27,7 +27,7 @@ export interface DashboardOptions {
   readonly title?: string | undefined
   /** How many tabs may have a stream at once. Others poll. Default 64. */
   readonly streams?: number | undefined
-  /** Called after each action, so that you can write down who did what. What it throws is ignored. */
+  /** Called after each action, so that you can write down who did what. If it throws, the error is ignored. Default: none. */
   readonly onAction?: ((action: DashboardAction) => void) | undefined
 }
 

@@ -30,13 +30,13 @@ export type Node = { readonly host: string; readonly port: number } | { readonly
 
 /** The settings of `node:tls`, besides the host and the port. Certificates and keys are PEM, as text or bytes. */
 export interface TlsOptions {
-  /** The certificate authorities to trust, instead of those that Node trusts. */
+  /** The only certificate authorities to trust. Default: those that Node trusts. */
   readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined
-  /** The certificate of this client, with its `key`, if the server asks for one. */
+  /** The certificate of this client, with its `key`, if the server asks for one. Default: none. */
   readonly cert?: string | Uint8Array | undefined
-  /** The private key of this client's `cert`. */
+  /** The private key of this client's `cert`. Default: none. */
   readonly key?: string | Uint8Array | undefined
-  /** The passphrase of the `key`. */
+  /** The passphrase of the `key`. Default: none. */
   readonly passphrase?: string | undefined
   /** The host name that the server's certificate must have. Default: the host. */
   readonly servername?: string | undefined

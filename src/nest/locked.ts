@@ -15,7 +15,7 @@ export interface LockedOptions {
   readonly wait?: number | undefined
   /** How long the server keeps the lock, ms. Default: as long as the method runs, renewed by the watchdog. */
   readonly lease?: number | undefined
-  /** Renews the lease while the method runs. */
+  /** Renews the lease while the method runs. Default: renewed only if there is no `lease`. */
   readonly renew?: boolean | undefined
   /** `'sent'`: the call resolves as soon as the release is written. Default: the client's `release`. */
   readonly release?: ReleaseMode | undefined

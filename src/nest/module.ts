@@ -12,7 +12,7 @@ export type HoldfastModuleOptions = AppClientOptions
 export interface HoldfastModuleExtras {
   /** The name of the client, for `@InjectHoldfast(name)`. Default: none. */
   name?: string | undefined
-  /** Every module can inject the client without importing this one. */
+  /** Every module can inject the client without importing this one. Default false. */
   isGlobal?: boolean | undefined
 }
 

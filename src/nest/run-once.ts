@@ -14,7 +14,7 @@ export interface RunOnceOptions {
   readonly timezone?: string | undefined
   /** As for `slots.run`: how often a slot may run again if its process has died. Default 0. */
   readonly retry?: number | undefined
-  /** As for `slots.run`: after how many ms another process can take over. */
+  /** As for `slots.run`: after how many ms another process can take over. Default: the client's `watchdog`. */
   readonly lease?: number | undefined
   /** As for `client.slots`: how long the server remembers a slot, ms. Default: 7 days. */
   readonly retention?: number | undefined

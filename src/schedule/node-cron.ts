@@ -13,7 +13,7 @@ export interface RunCoordinatorOptions {
   readonly wait?: number | undefined
   /** As for `slots.run`: how often a fire may run again if its process has died. Above 0, it does not work for tasks in background processes. Default 0. */
   readonly retry?: number | undefined
-  /** As for `client.slots`. Default: 7 days. */
+  /** As for `client.slots`: how long the server remembers a fire, ms. Default: 7 days. */
   readonly retention?: number | undefined
 }
 

@@ -19,11 +19,11 @@ export interface ScheduleOptions {
   readonly grace?: number | undefined
   /** As for `slots.run`: how often a slot may run again if its process has died. Default 0. */
   readonly retry?: number | undefined
-  /** As for `slots.run`. Default: the client's `watchdog`. */
+  /** As for `slots.run`: after how many ms another process can take over. Default: the client's `watchdog`. */
   readonly lease?: number | undefined
-  /** As for `client.slots`. Default: 7 days. */
+  /** As for `client.slots`: how long the server remembers a slot, ms. Default: 7 days. */
   readonly retention?: number | undefined
-  /** Ends the schedule, as `stop` does. */
+  /** Ends the schedule, as `stop` does. Default: none. */
   readonly signal?: AbortSignal | undefined
   /** Receives the final result of each slot, on every machine. Default: a warning of the process for work that failed, or whose process died. */
   readonly onResult?: ((result: SlotResult<unknown>, slot: Date) => void) | undefined
@@ -34,7 +34,7 @@ export interface ScheduleOptions {
    * of the process.
    */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** For tests: `virtualClock()` of `holdfast/testing`. */
+  /** For tests: `virtualClock()` of `holdfast/testing`. Default: the system's clock. */
   readonly clock?: Clock | undefined
 }
 

@@ -11,19 +11,19 @@ export type { NameMapper } from './series.js'
 
 /** Where traces and metrics go, and what they contain. */
 export interface OtelOptions {
-  /** Default: the global one. */
+  /** Where the traces go. Default: the global provider of `@opentelemetry/api`. */
   readonly tracerProvider?: TracerProvider | undefined
-  /** Default: the global one. */
+  /** Where the metrics go. Default: the global provider of `@opentelemetry/api`. */
   readonly meterProvider?: MeterProvider | undefined
-  /** Makes a label of a lock's name. Without it, no name is in any trace or metric. */
+  /** Makes a label of a lock's name. Default: none; no name is in any trace or metric. */
   readonly name?: NameMapper | undefined
   /** How many different labels `name` may make; further ones become `other`. Default 1000. */
   readonly maxNames?: number | undefined
-  /** Kinds whose metrics begin at 0 now, instead of with their first call. */
+  /** Kinds whose metrics begin at 0 now, instead of with their first call. Default: none. */
   readonly kinds?: readonly string[] | undefined
-  /** Default true. */
+  /** Sends metrics. Default true. */
   readonly metrics?: boolean | undefined
-  /** Default true. */
+  /** Sends traces. Default true. */
   readonly traces?: boolean | undefined
 }
 

@@ -12,15 +12,15 @@ export type { NameMapper } from './series.js'
 
 /** Where metrics go, and what they contain. */
 export interface PrometheusOptions {
-  /** Default: the global registry of prom-client. */
+  /** Where the metrics are registered. Default: the global registry of prom-client. */
   readonly register?: Registry | undefined
-  /** Makes a label of a lock's name. Without it, no metric has a name. */
+  /** Makes a label of a lock's name. Default: none; no metric has a name. */
   readonly name?: NameMapper | undefined
   /** How many different labels `name` may make; further ones become `other`. Default 1000. */
   readonly maxNames?: number | undefined
-  /** Kinds whose metrics begin at 0 now, instead of with their first call. */
+  /** Kinds whose metrics begin at 0 now, instead of with their first call. Default: none. */
   readonly kinds?: readonly string[] | undefined
-  /** The buckets of the two histograms. */
+  /** The buckets of the two histograms. Default: those of `Buckets`. */
   readonly buckets?: Buckets | undefined
 }
 

@@ -27,6 +27,19 @@ const read = (folder: string): ts.Program =>
     },
   )
 
+/** The symbols that the modules of the package export. */
+const exportsOf = (program: ts.Program): readonly ts.Symbol[] => {
+  const checker = program.getTypeChecker()
+  const originalOf = (symbol: ts.Symbol): ts.Symbol =>
+    (symbol.flags & ts.SymbolFlags.Alias) !== 0 ? checker.getAliasedSymbol(symbol) : symbol
+  return program.getRootFileNames().flatMap((entry) => {
+    const file = program.getSourceFile(entry)
+    const module = file && checker.getSymbolAtLocation(file)
+    assert.ok(module !== undefined, entry)
+    return checker.getExportsOfModule(module).map(originalOf)
+  })
+}
+
 /** The names and members that say nothing of themselves. */
 const undocumented = (program: ts.Program): { readonly all: number; readonly bare: readonly string[] } => {
   const checker = program.getTypeChecker()
@@ -38,20 +51,36 @@ const undocumented = (program: ts.Program): { readonly all: number; readonly bar
   const note = (symbol: ts.Symbol, name: string): void => {
     if (isOurs(symbol) && !isPrivate(symbol) && !names.has(symbol)) names.set(symbol, name)
   }
-  for (const entry of program.getRootFileNames()) {
-    const file = program.getSourceFile(entry)
-    const module = file && checker.getSymbolAtLocation(file)
-    assert.ok(module !== undefined, entry)
-    for (const exported of checker.getExportsOfModule(module)) {
-      const symbol = (exported.flags & ts.SymbolFlags.Alias) !== 0 ? checker.getAliasedSymbol(exported) : exported
-      note(symbol, symbol.name)
-      const type = checker.getDeclaredTypeOfSymbol(symbol)
-      if (!type.isUnion()) for (const member of type.getProperties()) note(member, `${symbol.name}.${member.name}`)
-    }
+  for (const symbol of exportsOf(program)) {
+    note(symbol, symbol.name)
+    const type = checker.getDeclaredTypeOfSymbol(symbol)
+    if (!type.isUnion()) for (const member of type.getProperties()) note(member, `${symbol.name}.${member.name}`)
   }
   const isBare = (symbol: ts.Symbol): boolean =>
     symbol.getDocumentationComment(checker).length === 0 && symbol.getJsDocTags().length === 0
   return { all: names.size, bare: [...names].filter(([symbol]) => isBare(symbol)).map(([, name]) => name) }
+}
+
+/** The types whose members you pass: they are called options, except for a few. */
+const IS_OPTIONS = /Options$|^(Buckets|HistoryChoices|HoldfastModuleExtras|Rate|ScriptInput|SpinBackoff)$/
+/** `Default 1000.` for a value, `Default: the client's codec.` in words. */
+const SAYS_DEFAULT = /\bDefault:?\s\S/
+
+/** The members of options that you may omit, and those of them that do not say what happens then. */
+const defaultless = (program: ts.Program): { readonly all: number; readonly bare: readonly string[] } => {
+  const checker = program.getTypeChecker()
+  const membersOf = (symbol: ts.Symbol): readonly ts.Symbol[] => {
+    const type = checker.getDeclaredTypeOfSymbol(symbol)
+    return (type.isUnion() ? type.types : [type]).flatMap((one) => one.getProperties())
+  }
+  const optional = exportsOf(program)
+    .filter(({ name }) => IS_OPTIONS.test(name))
+    .flatMap((symbol) => membersOf(symbol).map((member) => ({ member, name: `${symbol.name}.${member.name}` })))
+    .filter(({ member }) => (member.flags & ts.SymbolFlags.Optional) !== 0)
+  const saysDefault = (member: ts.Symbol): boolean =>
+    SAYS_DEFAULT.test(ts.displayPartsToString(member.getDocumentationComment(checker)))
+  const bare = optional.filter(({ member }) => !saysDefault(member)).map(({ name }) => name)
+  return { all: optional.length, bare }
 }
 
 void describe('what an editor shows of the package', () => {
@@ -69,6 +98,12 @@ void describe('what an editor shows of the package', () => {
     const { all, bare } = undocumented(read(folder))
     assert.deepEqual(bare, [])
     assert.ok(all > 400, `${all} names`)
+  })
+
+  test('every optional member of options says its default, such as “Default 1000.” or “Default: none.”', () => {
+    const { all, bare } = defaultless(read(folder))
+    assert.deepEqual(bare, [])
+    assert.ok(all > 150, `${all} members`)
   })
 
   test('no declaration is published that no import leads to', () => {

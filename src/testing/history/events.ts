@@ -101,14 +101,14 @@ export interface Violation {
 export interface HistoryOptions {
   /** Whether `fairness` is asked for, or of which locks. Default: of none. */
   readonly fair?: boolean | ((name: string) => boolean) | undefined
-  /** How long a call may wait for a free lock while its process is in no trouble, ms. Omitted: not looked at. */
+  /** How long a call may wait for a free lock while its process is in no trouble, ms. Default: this is not checked. */
   readonly forgottenAfter?: number | undefined
   /**
    * How long after a forced release or a loss of data a hold from before may still say that it is held, ms.
-   * Omitted: until it is asked again.
+   * Default 0: until it is asked again.
    */
   readonly noticedWithin?: number | undefined
-  /** The history was cut off: what has not ended is no violation. */
+  /** The history was cut off: what has not ended is no violation. Default false. */
   readonly unfinished?: boolean | undefined
   /** How many violations of each rule to tell. Default 10. */
   readonly limit?: number | undefined

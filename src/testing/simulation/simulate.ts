@@ -36,9 +36,9 @@ export interface HistoryOutcome {
 
 /** How a history is simulated. */
 export interface HistoryChoices {
-  /** Whether all that happens is written down. */
+  /** Whether all that happens is written down. Default false. */
   readonly trace?: boolean
-  /** Parts that are left out. */
+  /** Parts that are left out. Default: none. */
   readonly masked?: ReadonlySet<string>
 }
 
