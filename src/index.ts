@@ -90,6 +90,7 @@ export type {
   ReconnectMessage,
 } from './api/diagnostics.js'
 export type { TlsOptions } from './engine/endpoint.js'
+export type { WatchdogOptions } from './config/watchdog-option.js'
 export {
   AcquireTimeoutError,
   BusyError,

@@ -18,7 +18,7 @@ interface Reply {
   readonly sent: boolean
 }
 
-const KNOWN = ['kind', 'wait', 'lease', 'renew', 'signal']
+const KNOWN = ['kind', 'wait', 'lease', 'renew', 'release', 'signal']
 
 const isStream = (payload: unknown): boolean =>
   typeof payload === 'object' && payload !== null && !(payload instanceof Uint8Array)
