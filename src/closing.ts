@@ -68,7 +68,7 @@ export class Closing {
     const unlisted = Promise.all([publisher?.end(release).then((stays) => presence?.end(stays)), deadlocks?.end()])
     const gone = this.#giveBack(release)
     await within(clock, patience, gone)
-    await runtime.watchdog.stop()
+    await within(clock, commandTimeout, runtime.watchdog.stop())
     const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), unlisted])
     await within(clock, Math.max(LOOK, runtime.background.endsAt - clock.monotonic()), last)
     await runtime.link.close()

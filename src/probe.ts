@@ -50,8 +50,11 @@ export interface LabelState {
 
 const probes = new WeakMap<Client, Probe>()
 
+/** Undefined: another copy of this package has made it, or it is wrapped. */
+export const findProbe = (client: Client): Probe | undefined => probes.get(client)
+
 export const probeOf = (client: Client): Probe => {
-  const probe = probes.get(client)
+  const probe = findProbe(client)
   if (probe === undefined) throw new TypeError('the client is not one that connect has made')
   return probe
 }

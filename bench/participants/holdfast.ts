@@ -31,9 +31,9 @@ const rateOf = (client: Client, name: string, perSecond: number): Contender => {
 
 const openWith = async (open: typeof connect, url: string, options: ClientOptions): Promise<Session> => {
   const client = await open({ url, ...options })
-  let troubles = 0
-  client.on('lost', () => troubles++)
-  client.on('uncertain', () => troubles++)
+  let [lost, uncertain] = [0, 0]
+  client.on('lost', () => lost++)
+  client.on('uncertain', () => uncertain++)
   return {
     lock(kind, name, places = 1) {
       if (kind === 'semaphore') return permitsOf(client, name, places)
@@ -43,7 +43,8 @@ const openWith = async (open: typeof connect, url: string, options: ClientOption
       if (kind === 'fairWriteLock') return client.readWriteLock(name, { fair: true }).write
       return client[kind](name)
     },
-    troubles: () => troubles,
+    troubles: () => lost + uncertain,
+    lost: () => lost,
     intact: (held) => (held as Hold).state === 'held' && !(held as Hold).signal.aborted,
     close: () => client.close(),
   }

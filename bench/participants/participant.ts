@@ -17,6 +17,8 @@ export interface Session {
   kept?(name: string): Contender
   /** How often it has told of a hold that was lost or in doubt. */
   troubles(): number
+  /** How often it has told of a hold that was lost, where `troubles` counts doubts, too. */
+  lost?(): number
   /** Whether its caller would think it held. */
   intact(held: Held): boolean
   close(): Promise<void> | void

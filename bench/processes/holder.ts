@@ -20,7 +20,7 @@ const kept = session.kept?.(key) ?? lock
 let held: Held | undefined
 let told = 0
 setInterval(() => {
-  if (told === 0 && session.troubles() > 0) told = machineTime()
+  if (told === 0 && (session.lost?.() ?? session.troubles()) > 0) told = machineTime()
 }, 2)
 
 const block = (ms: number): number => {

@@ -69,9 +69,9 @@ export const opened = async (
 }
 
 /** What the command has done is done, so its exit code stays. */
-export const closed = async (client: Client): Promise<void> => {
+export const closed = async (client: Client, drain = 0): Promise<void> => {
   try {
-    await client.close()
+    await client.close({ drain })
   } catch (error) {
     say(textOf(error))
   }

@@ -1,15 +1,15 @@
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
 import { EngineError } from '../errors.js'
-import { probeOf } from '../probe.js'
 import { isA } from '../thrown.js'
+import { anyMaster } from './any-master.js'
 
-/** One of a cluster's masters is enough: another may be away. */
-const timeOf = async (client: Client): Promise<readonly string[]> => {
-  const probe = probeOf(client)
-  const answers = probe.masters.map((node) => probe.texts(['TIME'], node))
-  return Promise.any(answers).catch(() => answers[0] as Promise<readonly string[]>)
-}
+const timeOf = (client: Client): Promise<readonly unknown[]> =>
+  anyMaster<readonly unknown[]>(
+    client,
+    (probe, node) => probe.texts(['TIME'], node),
+    () => client.script("return redis.call('TIME')").run({ returns: 'list' }),
+  )
 
 /** A clock that shows the server's time: holders and waiters are as old as the server says, even if the clock of this machine is wrong. */
 export const serverClock = async (client: Client): Promise<() => number> => {

@@ -41,12 +41,13 @@ export const watchdogOf = (
     throw new ConfigError(
       `watchdog.maxBlocked (${show(maxBlocked)}) needs watchdog.thread: without the thread, a blocked event loop renews nothing`,
     )
+  const watchdog = checkLease(lease, 'watchdog.lease')
+  if (maxBlocked !== undefined && maxBlocked < watchdog)
+    throw new RangeError(`watchdog.maxBlocked must be at least the lease (${watchdog}), not ${show(maxBlocked)}`)
+  const most = maxBlocked ?? Math.max(USUALLY_BLOCKED, watchdog)
   return {
-    watchdog: checkLease(lease, 'watchdog.lease'),
-    thread:
-      thread === false
-        ? undefined
-        : { file: thread === true ? undefined : thread, maxBlocked: maxBlocked ?? USUALLY_BLOCKED },
+    watchdog,
+    thread: thread === false ? undefined : { file: thread === true ? undefined : thread, maxBlocked: most },
   }
 }
 

@@ -11,7 +11,7 @@ export interface AskedToRelease {
 }
 
 /** No longer message is read. */
-const LONGEST = 5000
+const LONGEST = 6 * 65_536 + 1000
 
 /** The channel of one client. Without a codec's marks, so that clients with different codecs understand one another. */
 const topicOf = (client: Client, id: string): Topic<string> =>

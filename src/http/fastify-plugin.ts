@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from '../api/client.js'
 import type { FencedHold, Hold } from '../api/hold.js'
@@ -22,6 +23,9 @@ declare module 'fastify' {
 
 /** Options of the plugin: `app.register(holdfast, options)`. */
 export type HoldfastPluginOptions = AppClientOptions
+
+/** An asynchronous handler has ended. If its requester has left, and it returns nothing, Fastify 5 calls no hook. */
+const HANDLED = 'tracing:fastify.request.handler:asyncEnd'
 
 /** How an operator reads the owner of a lock. */
 const labelOf = ({ method, routeOptions }: FastifyRequest): string => {
@@ -51,6 +55,12 @@ const lockRequests = (app: FastifyInstance, client: Client): void => {
   })
   app.addHook('onSend', async (request, _reply, payload) => {
     await locks.get(request)?.answered(payload)
+  })
+  const handled = (message: unknown): void => locks.get((message as { request: FastifyRequest }).request)?.handled()
+  subscribe(HANDLED, handled)
+  app.addHook('onClose', (_app, done) => {
+    unsubscribe(HANDLED, handled)
+    done()
   })
 }
 

@@ -61,6 +61,12 @@ export class RequestLocks {
     if (this.#over.signal.aborted || !isStream(payload)) await this.#release()
   }
 
+  /** The handler has ended, perhaps without an answer. */
+  handled(): void {
+    this.#answered = true
+    if (this.#over.signal.aborted) void this.#release()
+  }
+
   /** The newest first. */
   async #release(): Promise<void> {
     const holds = [...this.#holds].reverse()

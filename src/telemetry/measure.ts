@@ -40,6 +40,7 @@ export class Measurements {
       instruments.begin(labels)
     })
     for (const kind of kinds) this.series.ofKind(kind)
+    if (kinds.includes('election')) this.series.ofKind('fencedLock')
     this.stop = listen({
       wait: (message) => this.#wait(message),
       grant: (message) => this.#grant(message),
@@ -54,6 +55,8 @@ export class Measurements {
   }
 
   #seriesOf({ kind, name }: DiagnosticMessage): Series {
+    // The loss of a leader is reported by the lock below it, whose counter must be there before.
+    if (kind === 'election') this.series.of('fencedLock', name)
     return this.series.of(kind, name)
   }
 

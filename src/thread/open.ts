@@ -47,13 +47,15 @@ const MISSING =
   'If your program is bundled, build holdfast/renewal-thread as a file of its own beside the bundle, or pass its URL: watchdog: { thread: new URL(…) }'
 
 const fileOf = (given: URL | undefined): URL => {
+  if (given !== undefined && given.protocol !== 'file:')
+    throw new ConfigError(`watchdog.thread must be a file: URL, not ${quoted(given.protocol)}`)
   const base = import.meta.url as string | undefined
   if (given === undefined && base === undefined)
     throw new ConfigError(`watchdog.thread: its file cannot be found. ${MISSING}`)
   // Beside the bundle of a program; or where this package has it, whichever file this module is part of.
   const places = given === undefined ? ['./renewal-thread.js', '../thread/renewal-thread.js'] : [given]
   const files = places.map((place) => new URL(place, base))
-  const found = files.find((one) => one.protocol !== 'file:' || existsSync(fileURLToPath(one)))
+  const found = files.find((one) => existsSync(fileURLToPath(one)))
   if (found !== undefined) return found
   const [file = new URL('./', base)] = files
   throw new ConfigError(`watchdog.thread: there is no file ${quoted(fileURLToPath(file))}. ${MISSING}`)

@@ -3,7 +3,7 @@ import process from 'node:process'
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../base/clock.js'
 import { TellServerChanged } from '../core/client/tell-server-changed.js'
-import type { ThreadNews } from '../core/hold/renewal-thread.js'
+import type { SharedHold, ThreadNews } from '../core/hold/renewal-thread.js'
 import { behind } from '../core/hold/shared-proof.js'
 import type { Tenure, TenureClient } from '../core/hold/tenure.js'
 import { Watchdog } from '../core/hold/watchdog.js'
@@ -97,19 +97,23 @@ const learn = (client: TenureClient, watchdog: Watchdog, { over, hold }: ThreadN
   }
   if (hold === undefined) return
   const tenure = tenureBeside(client, hold, clocks)
+  if (tenure.over) return
   tenures.set(hold.number, tenure)
   watchdog.add(tenure)
 }
 
 const start = async (): Promise<void> => {
-  const early: ThreadNews[] = []
-  const keep = (news: ThreadNews): void => void early.push(news)
+  const early = new Map<number, SharedHold>()
+  const keep = ({ over, hold }: ThreadNews): void => {
+    for (const number of over) early.delete(number)
+    if (hold !== undefined) early.set(hold.number, hold)
+  }
   parentPort?.on('message', keep)
   const watchdog = await connected()
   const client = clientBeside(clock, watchdog)
   parentPort?.off('message', keep)
   parentPort?.on('message', (news: ThreadNews) => learn(client, watchdog, news))
-  for (const news of early) learn(client, watchdog, news)
+  for (const hold of early.values()) learn(client, watchdog, { over: [], hold })
   say({ level: 'debug', text: 'connected' })
 }
 

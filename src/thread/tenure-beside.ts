@@ -45,7 +45,8 @@ export const tenureBeside = (client: TenureClient, hold: SharedHold, clocks: Beh
   const tenure = new Tenure(hostOf(client, hold), wire, { lease, watched: true }, now)
   const shared = new SharedProof(place, number, 1, clocks)
   const heard = shared.hear()
-  if (heard !== undefined) tenure.proved({ ...heard, order: now.order }, heard.left)
+  if (heard?.left === -2) tenure.end()
+  else if (heard !== undefined) tenure.proved({ ...heard, order: now.order }, heard.left)
   tenure.shared = shared
   return tenure
 }

@@ -266,7 +266,7 @@ void describe('the handler of the dashboard', () => {
       '{',
       'null',
       '{"name":1,"kind":"lock"}',
-      JSON.stringify({ name: 'x'.repeat(5000), kind: '' }),
+      JSON.stringify({ name: 'x'.repeat(500_000), kind: '' }),
     ])
       await channel.publish(text)
     await channel.publish('{"name":"last","kind":"lock"}')

@@ -83,8 +83,8 @@ export const startSentinel = (settings: readonly string[]): Promise<RedisServer>
     return launch([file, '--sentinel'], port, directory)
   })
 
-/** What it logs once it listens. That something answers at its port does not say so: that may be the server of another test. */
-const LISTENS = /ready to accept connections|Sentinel ID is/i
+/** What it logs once it listens; it may still load its data. That something answers at its port does not say so: that may be the server of another test. */
+const LISTENS = /Server initialized|Sentinel ID is/i
 
 /** Ends when this process does; its directory goes with it. */
 const launch = async (

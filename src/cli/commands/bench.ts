@@ -86,7 +86,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
       process.stdout.write(values.json ? `${planJson(wanted, figures)}\n` : `\n${planText(wanted, figures)}\n`)
     } finally {
       unguard()
-      await Promise.all(clients.slice(1).map(closed))
+      await Promise.all(clients.slice(1).map((one) => closed(one)))
     }
     return 0
   })

@@ -47,6 +47,9 @@ const gripOf = (name: string, run: SlotRun): Grip => ({
   remaining: () => run.remaining(),
 })
 
+/** ms. For so long the end of a slot may still be stored. */
+const STORED = 60_000
+
 /** Runs the work if this process claims the slot. */
 export const inSlot =
   ({ name, slotAt, retry, retention, skipped, quiet }: OnceOptions): Occupy =>
@@ -66,7 +69,11 @@ export const inSlot =
       .catch((error: unknown) => {
         throw usageOf(error)
       })
-    if (result.outcome === 'ran') return 0
+    if (result.outcome === 'ran') {
+      // If Redis is away, the end may not be stored yet, and another machine would take this one for dead.
+      await closed(client, STORED)
+      return 0
+    }
     if (result.outcome === 'failed') return codeOf(result.error)
     if (!quiet) tellSkipped(slot, result)
     return skipped

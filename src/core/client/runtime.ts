@@ -83,7 +83,10 @@ export class Runtime {
   readonly #callers = new Set<() => void>()
   /** How long a caller waits for a release at most; the release itself goes on in the background. */
   readonly releases: ReleaseCallerLimit
-  readonly unanswered = new UnansweredReleases((error) => this.fail(error))
+  readonly unanswered = new UnansweredReleases(
+    (step) => this.releases.within(step, undefined),
+    (error) => this.fail(error),
+  )
   readonly ends = new EndsBeingStored()
   /** Whether releases are published with SPUBLISH. */
   sharded = false

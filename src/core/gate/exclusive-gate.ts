@@ -144,7 +144,9 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     // If each waiter has a place in the line, the release on the server grants the lock to the next one.
     if (!contention.passesOn) return this.free(tenure)
     this.forget(tenure)
-    return this.runtime.releases.within(contention.passOn(tenure), false)
+    const passed = contention.passOn(tenure)
+    this.runtime.background.track(passed)
+    return this.runtime.releases.within(passed, false)
   }
 
   /** Frees the lock on the server, and lets all waiters compete. False: it was lost, or the server did not answer in time. */

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.js'
+import { errorOf } from '../../thrown.js'
 import { behind, type Behind, HOLDS_PER_PAGE, newPage, type Place, SharedProof } from './shared-proof.js'
 import type { Tenure } from './tenure.js'
 
@@ -114,12 +115,30 @@ export class RenewalThread {
   removed(tenure: Tenure): void {
     const { shared } = tenure
     if (shared === undefined) return
+    // The thread looks here before it renews.
+    shared.tell(tenure.now(), -2)
     tenure.shared = undefined
     this.#tenures.delete(shared.number)
     this.#free.push(shared.place)
-    // The thread forgets it with the next news: there is no hurry.
+    // It forgets the hold with the next news: there is no hurry.
     this.#over.push(shared.number)
     if (this.#over.length >= HOLDS_PER_PAGE) this.#post()
+  }
+
+  /** Another server may answer here now, and the thread may be connected to the old one: another thread takes over, with places of its own. */
+  anew(): void {
+    const port = this.#port
+    if (port === undefined) return
+    this.#port = undefined
+    void port.end()
+    this.#over = []
+    this.#free.length = 0
+    const held = [...this.#tenures.values()]
+    this.#tenures.clear()
+    for (const { tenure } of held) {
+      tenure.shared = undefined
+      this.added(tenure)
+    }
   }
 
   async end(): Promise<void> {
@@ -138,7 +157,13 @@ export class RenewalThread {
 
   #post(hold?: SharedHold): void {
     if (this.#ended || this.#again !== undefined) return
-    this.#port ??= this.#open()
+    try {
+      this.#port ??= this.#open()
+    } catch (thrown) {
+      // It is tried again later. Until then, the holds are renewed here only.
+      this.#died(errorOf(thrown))
+      return
+    }
     const over = this.#over
     this.#over = []
     this.#port.post(hold === undefined ? { over } : { hold, over })

@@ -50,7 +50,6 @@ export class SharedProof {
   readonly place: Place
   readonly #behind: Behind
   readonly #words: Int32Array
-  readonly #values: Float64Array
   readonly #mine: number
   readonly #theirs: number
   #heard = 0
@@ -62,7 +61,6 @@ export class SharedProof {
     this.place = place
     this.#behind = clocks
     this.#words = new Int32Array(place.page)
-    this.#values = new Float64Array(place.page)
     this.#mine = (2 * place.index + side) * HALF
     this.#theirs = (2 * place.index + 1 - side) * HALF
   }
@@ -72,8 +70,10 @@ export class SharedProof {
     // A thread that died while it wrote has left an odd version.
     const writing = Atomics.load(this.#words, version) | 1
     Atomics.store(this.#words, version, writing)
-    this.#words[version + 1] = this.number
-    this.#values.set([mono + this.#behind.least, wall, left], this.#mine + 1)
+    Atomics.store(this.#words, version + 1, this.number)
+    // Word by word: plain writes may be seen in another order.
+    const words = new Int32Array(Float64Array.of(mono + this.#behind.least, wall, left).buffer)
+    for (const [i, word] of words.entries()) Atomics.store(this.#words, version + 2 + i, word)
     Atomics.store(this.#words, version, (writing + 1) | 0)
   }
 
@@ -81,8 +81,11 @@ export class SharedProof {
   hear(): Proof | undefined {
     const before = Atomics.load(this.#words, 2 * this.#theirs)
     if (before === this.#heard || (before & 1) === 1) return undefined
-    const number = this.#words[2 * this.#theirs + 1]
-    const [mono = 0, wall = 0, left = 0] = this.#values.subarray(this.#theirs + 1, this.#theirs + HALF)
+    const number = Atomics.load(this.#words, 2 * this.#theirs + 1)
+    const words = Int32Array.from({ length: 2 * (HALF - 1) }, (_, i) =>
+      Atomics.load(this.#words, 2 * (this.#theirs + 1) + i),
+    )
+    const [mono = 0, wall = 0, left = 0] = new Float64Array(words.buffer)
     if (Atomics.load(this.#words, 2 * this.#theirs) !== before) return undefined
     this.#heard = before
     // An earlier hold had this place.

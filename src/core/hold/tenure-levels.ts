@@ -161,19 +161,21 @@ export abstract class TenureLevels implements HoldHost {
       const left = this.#leftUnawaited()
       return this.unawaited ? FREED : left
     }
-    return new Promise((resolve, reject) => {
+    const sent = new Promise<boolean>((resolve, reject) => {
       const left = this.inOrder(() => {
         const step = this.#leftUnawaited()
-        resolve(this.unawaited ? FREED : this.#within(step))
+        resolve(this.unawaited ? FREED : step)
         return step
       })
       left.catch(reject)
     })
+    return this.#within(sent)
   }
 
   #leftUnawaited(): Promise<boolean> {
     const { runtime, protocol } = this.host
-    this.unawaited = runtime.writes
+    // What is over has its answer already.
+    this.unawaited = runtime.writes && this.ended === undefined
     const left = this.#left()
     if (this.unawaited) runtime.unanswered.add(protocol.key, left)
     return left
@@ -181,7 +183,7 @@ export abstract class TenureLevels implements HoldHost {
 
   #left(): Promise<boolean> {
     if (this.ended !== undefined && (this.ended === 'lost' || this.holds.length === 0)) {
-      return Promise.resolve(this.ended === 'over')
+      return Promise.resolve(this.ended === 'over' && !this.taken)
     }
     return this.holds.length === 0 ? this.host.giveBack(this) : this.#lower()
   }

@@ -41,7 +41,7 @@ export interface WatchdogOptions {
   /** When it is time to renew a hold. Default: when a third of its lease is over. */
   upkeepAt?: typeof upkeepAt
   /** A thread that renews the holds if this one cannot. */
-  readonly thread?: Pick<RenewalThread, 'beat' | 'added' | 'changed' | 'removed' | 'end'> | undefined
+  readonly thread?: Pick<RenewalThread, 'beat' | 'added' | 'changed' | 'removed' | 'anew' | 'end'> | undefined
 }
 
 /**
@@ -103,6 +103,8 @@ export class Watchdog {
 
   /** Sets the time left of this hold, whichever client has it, without shortening it. False: that owner does not hold it. */
   async extend(hold: Renewable, lease: number): Promise<boolean> {
+    // It has no end already, and a renewal would give it one.
+    if ((await this.#run([hold], 0))[0] === -1) return true
     return ((await this.#run([hold], lease))[0] ?? -2) !== -2
   }
 
@@ -129,6 +131,7 @@ export class Watchdog {
       tenure.askAgain = now.mono
       this.moved(tenure)
     }
+    this.#options.thread?.anew()
   }
 
   /** Asks the server at once about all holds in doubt. */
@@ -180,8 +183,8 @@ export class Watchdog {
     for (let first = this.#heap.first; first !== undefined; first = this.#heap.first) {
       if (first.hear()) this.moved(first)
       else if (first.lostAt <= now.mono) {
-        first.status()
-        this.remove(first)
+        if (first.status() === 'lost') this.remove(first)
+        else this.moved(first)
       } else if (first.lapseAt <= now.mono) {
         first.lapseDue()
         this.moved(first)

@@ -96,4 +96,4 @@ const KEYLESS: ReadonlySet<unknown> = new Set(['WAIT', 'PUBLISH', 'TIME', 'PUBSU
 
 /** A script without keys counts, too. */
 export const isKeyless = ([name, , keys]: readonly Arg[]): boolean =>
-  KEYLESS.has(name) || (keys === 0 && typeof name === 'string' && name.startsWith('EVAL'))
+  KEYLESS.has(name) || (keys === 0 && typeof name === 'string' && /^(?:EVAL|FCALL)/.test(name))

@@ -117,8 +117,8 @@ export class CountedPermits extends PermitsInLine<PermitsRequest, number> {
     return this.back(step, (told) => told !== -1)
   }
 
-  async giveBack(permits: number): Promise<void> {
+  async giveBack(permits: number, always = false): Promise<void> {
     if (permits === 0 || this.pass(permits)) return
-    await this.runtime.steps.surely(this.key, (note) => this.add(permits, false, note), { kept: LONGEST_UNDO })
+    await this.runtime.steps.surely(this.key, (note) => this.add(permits, always, note), { kept: LONGEST_UNDO })
   }
 }

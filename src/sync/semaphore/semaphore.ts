@@ -58,10 +58,9 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
   }
 
   async #giveBack(permits: number): Promise<void> {
-    const { options, writes } = this.runtime
-    const added = this.#add(permits, true)
-    if (options.release === 'sent' && writes) this.runtime.unanswered.add(this.key, added)
-    else await added
+    const { options, writes, unanswered } = this.runtime
+    if (options.release === 'sent' && writes) unanswered.add(this.key, this.#permits.giveBack(permits, true))
+    else await this.#add(permits, true)
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {

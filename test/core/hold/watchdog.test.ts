@@ -50,7 +50,10 @@ const watching = (
     const mayFail = name === refused ? () => undefined : refuse
     const runtime: TenureHost['runtime'] = {
       options: { clock: counting },
-      unanswered: new UnansweredReleases((error) => assert.fail(String(error))),
+      unanswered: new UnansweredReleases(
+        (step) => step,
+        (error) => assert.fail(String(error)),
+      ),
       writes: true,
       releases: new ReleaseCallerLimit(counting, LEASE),
       watchdog: { moved: () => undefined, leftOf: refuse },

@@ -40,7 +40,7 @@ void test('a connection of your own → a ConfigError', async () => {
 })
 
 void test('values of the wrong type are refused', async () => {
-  const wrong = [{ lease: 0 }, { lease: '5' }, { thread: 1 }, { thread: 'x' }, { thread: true, maxBlocked: 0.5 }]
+  const wrong = [{ lease: 0 }, { lease: '5' }, { thread: 1 }, { thread: 'x' }, { thread: true, maxBlocked: 29_999 }]
   for (const watchdog of [...wrong, null, []]) {
     const error = await rejection(connect({ url: 'redis://localhost', watchdog: watchdog as never }))
     assert.ok(
@@ -58,5 +58,5 @@ void test('the defaults', async () => {
   assert.deepEqual(await of(undefined), { lease: 30_000, maxBlocked: undefined })
   assert.deepEqual(await of({ lease: 5000 }), { lease: 5000, maxBlocked: undefined })
   assert.deepEqual(await of({ thread: true }), { lease: 30_000, maxBlocked: 300_000 })
-  assert.deepEqual(await of({ lease: 9000, thread: true, maxBlocked: 1 }), { lease: 9000, maxBlocked: 1 })
+  assert.deepEqual(await of({ lease: 9000, thread: true, maxBlocked: 9000 }), { lease: 9000, maxBlocked: 9000 })
 })

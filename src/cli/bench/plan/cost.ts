@@ -34,9 +34,9 @@ export interface Limits {
   readonly idle: number
 }
 
-/** Requests a second of a waiter, and of a client that does nothing. */
-const WAITS = 1 / 0.95
+/** Requests a second of a client that does nothing, and of one that waits: polls and listing, too. */
 const IDLES = 2 / 10 + 1 / 30
+const WAITS = 1 / 0.95 + 1 / 10 + IDLES
 
 export const limitsOf = ({ alone, contended }: Costs): Limits => {
   const us = ENOUGH * 1_000_000
