@@ -194,19 +194,22 @@ onStage('sent: several levels of one owner → each is released in order, the la
   assert.equal(await run(lock.isLocked()), false)
 })
 
-onStage('sent: a try that another client comes before → refused with one question', async (stage) => {
-  const { client, driver, run } = stage
-  const other = await stage.other(new SwitchedDriver(new MemoryDriver(stage.server, 'other')))
-  await run(client.lock('l').using(() => 0))
-  const hold = await run(client.lock('l').acquire(SENT))
-  const next = other.lock('l').acquire()
-  await stage.clock.advance(50)
-  const asked = driver.sent.length
-  void hold.release()
-  assert.equal(await run(client.lock('l').tryAcquire()), undefined)
-  assert.equal(driver.sent.length, asked + 2)
-  await run((await run(next)).release())
-})
+onStage(
+  'sent: a try that another client comes before → refused when the release is answered, with two questions',
+  async (stage) => {
+    const { client, driver, run } = stage
+    const other = await stage.other(new SwitchedDriver(new MemoryDriver(stage.server, 'other')))
+    await run(client.lock('l').using(() => 0))
+    const hold = await run(client.lock('l').acquire(SENT))
+    const next = other.lock('l').acquire()
+    await stage.clock.advance(50)
+    const asked = driver.sent.length
+    void hold.release()
+    assert.equal(await run(client.lock('l').tryAcquire()), undefined)
+    assert.equal(driver.sent.length, asked + 3)
+    await run((await run(next)).release())
+  },
+)
 
 onStage("the client's own release: 'answered' of a call → waits for the answer", async (stage) => {
   const { client, run, clock } = stage
