@@ -4,9 +4,12 @@ import type { AcquireOptions, SpinBackoff } from './api/lock.js'
 import type { RateOptions } from './api/rate-limiter.js'
 import type { SetupOptions, WaitOptions } from './api/wait-options.js'
 import { isOwner } from './base/owner.js'
+import { OPTIONS } from './call-options.js'
 import { alike } from './did-you-mean.js'
 import { plainMessage, plainText, quoted } from './plain-text.js'
 import { kindOf, textOf } from './thrown.js'
+
+export { OPTIONS }
 
 /** Checks of arguments. Each error names the argument and its value, and comes before anything is sent. */
 
@@ -114,46 +117,6 @@ export const checkAmount = (value: unknown, what: string, least: number, most = 
   }
   return value
 }
-
-/** The options of each call. One that is misspelt, or belongs to another call, must not be ignored. */
-export const OPTIONS = {
-  acquire: ['wait', 'lease', 'renew', 'signal', 'owner', 'release'],
-  semaphore: ['permits', 'wait', 'signal'],
-  semaphoreAcquire: ['permits', 'wait', 'signal', 'waitForSetup'],
-  semaphoreUsing: ['permits', 'wait', 'signal', 'waitForSetup', 'release'],
-  permits: ['lease', 'renew', 'wait', 'signal', 'release'],
-  permitsAcquire: ['lease', 'renew', 'wait', 'signal', 'release', 'waitForSetup'],
-  limiter: ['permits', 'wait', 'signal', 'rate', 'late'],
-  limiterAcquire: ['permits', 'wait', 'signal', 'rate', 'late', 'waitForSetup'],
-  wait: ['wait', 'signal'],
-  subscribe: ['signal'],
-  messages: ['signal', 'buffer'],
-  topic: ['codec', 'sharded'],
-  pattern: ['codec'],
-  script: ['codec', 'readOnly'],
-  owned: ['signal'],
-  run: ['keys', 'args', 'returns', 'route'],
-  runBySha: ['keys', 'args', 'returns', 'route', 'codec', 'readOnly'],
-  loadLibrary: ['replace'],
-  listLibraries: ['pattern', 'code'],
-  restoreLibraries: ['policy'],
-  close: ['release', 'drain'],
-  rate: ['permits', 'interval', 'scope', 'keepAlive'],
-  newRate: ['permits', 'interval', 'scope', 'keepAlive', 'keepState'],
-  spinLock: ['backoff'],
-  backoff: ['delay', 'initial', 'max', 'multiplier'],
-  readWriteLock: ['fair'],
-  webLock: ['mode', 'signal', 'ifAvailable', 'steal'],
-  lead: ['value', 'signal', 'lease', 'renewDeadline'],
-  observe: ['signal'],
-  slots: ['retention'],
-  runSlot: ['retry', 'grace', 'lease', 'signal'],
-  flight: ['codec'],
-  list: ['name', 'pattern', 'kind', 'scan', 'waits', 'onProgress', 'onSkipped', 'signal'],
-  watch: ['kind', 'signal'],
-  watched: ['pattern'],
-  runFlight: ['ttl', 'stale', 'failure', 'wait', 'lease', 'signal'],
-} as const satisfies Readonly<Record<string, readonly string[]>>
 
 export const checkKnown = (options: object, known: readonly string[]): void => {
   for (const key of Object.keys(options)) {

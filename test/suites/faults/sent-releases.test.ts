@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Lock } from 'holdfast'
+import { test } from 'node:test'
+import { connect, type Lock } from 'holdfast'
+import { redisEngine, started } from '../../support/engines.js'
+import { type RedisCluster, startCluster } from '../../support/redis-cluster.js'
 import { onServer } from '../../support/server.js'
 import { LOCKS } from '../../support/surface.js'
 
@@ -66,3 +69,36 @@ onServer(
     }
   },
 )
+
+void test('sent, in a cluster: a try behind the release comes behind it on each node', async (t) => {
+  let cluster: RedisCluster | undefined
+  const start = async (): Promise<void> => {
+    cluster = await startCluster({ replicas: false })
+  }
+  const reason = await started({ ...redisEngine, start })
+  if (cluster === undefined) return t.skip(reason)
+  try {
+    const client = await connect({ url: cluster.url })
+    const lost: string[] = []
+    client.on('lost', ({ name }) => lost.push(name))
+    for (const [kind, lockOf] of Object.entries(LOCKS)) {
+      if (kind === 'multiLock') continue
+      for (let turn = 0; turn < 12; turn++) {
+        const lock = lockOf(client, `c:${kind}:${turn}`)
+        const hold = await lock.acquire(SENT)
+        void hold.release()
+        const next = await lock.tryAcquire(SENT)
+        assert.ok(next !== undefined, `${kind}, turn ${turn}`)
+        await next.release()
+      }
+    }
+    await client.close()
+    const after = await connect({ url: cluster.url })
+    for (const [kind, lockOf] of Object.entries(LOCKS))
+      for (let turn = 0; turn < 12; turn++) assert.equal(await lockOf(after, `c:${kind}:${turn}`).isLocked(), false)
+    assert.deepEqual(lost, [])
+    await after.close()
+  } finally {
+    await cluster.stop()
+  }
+})
