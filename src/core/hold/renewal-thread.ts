@@ -126,7 +126,7 @@ export class RenewalThread {
   }
 
   /** Another server may answer here now, and the thread may be connected to the old one: another thread takes over, with places of its own. */
-  anew(): void {
+  startAgain(): void {
     const port = this.#port
     if (port === undefined) return
     this.#port = undefined

@@ -41,7 +41,7 @@ export interface WatchdogOptions {
   /** When it is time to renew a hold. Default: when a third of its lease is over. */
   upkeepAt?: typeof upkeepAt
   /** A thread that renews the holds if this one cannot. */
-  readonly thread?: Pick<RenewalThread, 'beat' | 'added' | 'changed' | 'removed' | 'anew' | 'end'> | undefined
+  readonly thread?: Pick<RenewalThread, 'beat' | 'added' | 'changed' | 'removed' | 'startAgain' | 'end'> | undefined
 }
 
 /**
@@ -131,7 +131,7 @@ export class Watchdog {
       tenure.askAgain = now.mono
       this.moved(tenure)
     }
-    this.#options.thread?.anew()
+    this.#options.thread?.startAgain()
   }
 
   /** Asks the server at once about all holds in doubt. */
