@@ -111,7 +111,10 @@ const given = <O extends object>(options: O): Partial<O> =>
 
 /** An object of options for the watchdog may leave the lease to the file. */
 const leaseOf = (filed: ClientOptions, { watchdog }: ClientOptions): ClientOptions =>
-  typeof watchdog === 'object' && (watchdog as unknown) !== null && !Array.isArray(watchdog) && typeof filed.watchdog === 'number'
+  typeof watchdog === 'object' &&
+  (watchdog as unknown) !== null &&
+  !Array.isArray(watchdog) &&
+  typeof filed.watchdog === 'number'
     ? { watchdog: { lease: filed.watchdog, ...given(watchdog) } }
     : {}
 
