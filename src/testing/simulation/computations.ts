@@ -76,14 +76,14 @@ export class Computations {
 
   // ---- what callers see ----------------------------------------------------------------------------------------------
 
-  begins(process: SimProcess, name: string, { token, signal }: FlightRun): Computed {
+  begins({ process, name, since }: Asked, { token, signal }: FlightRun): Computed {
     const id = `${process.name}/${name}/${token}/${++this.#count}`
     const claim = this.#claims.get(claimOf(process, name, token))
     if (claim === undefined) this.#verdict.violation('token', `${id} computes with a token that nobody gave it`)
     const end = this.#newestEnd.get(name)
     const lookedAt = this.#lookedAt.get(`${process.name} ${name}`) ?? 0
     // A server that lost its data may give a token again; who was released by force meanwhile does not know it yet.
-    const excused = lookedAt <= this.#wipedAt || claim?.excused === true
+    const excused = Math.min(since, lookedAt) <= this.#wipedAt || claim?.excused === true
     if (!excused && end?.state === 'value' && end.at > lookedAt)
       this.#verdict.violation('once', `${id} computes, though ${end.id} has been stored since its caller looked`)
     const computed: Computed = {

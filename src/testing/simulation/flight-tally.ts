@@ -68,8 +68,8 @@ export class FlightTally extends Tally {
   }
 
   async #computes(call: Asked, step: Step, { run, own }: { run: FlightRun; own: Computed[] }): Promise<Seen> {
-    const { process, name } = call
-    const computed = this.#computations.begins(process, name, run)
+    const { process } = call
+    const computed = this.#computations.begins(call, run)
     own.push(computed)
     process.visits.add(call)
     this.#running.set(call, computed)
