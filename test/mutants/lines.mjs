@@ -2178,8 +2178,8 @@ export const lines = [
     name: 'flight-value-held-back',
     breaks: 'a value that cannot be stored reaches its caller after the command timeout and a second',
     file: 'src/sync/flight/computation.ts',
-    from: 'await runtime.releases.within(this.#store(hold, outcome, ended), undefined)',
-    to: 'await this.#store(hold, outcome, ended)',
+    from: 'await runtime.releases.within(storing, undefined)',
+    to: 'await storing',
     suites: ['sync/flight/outcomes'],
   },
   {
@@ -2213,6 +2213,14 @@ export const lines = [
     from: 'if (runtime.closed) runtime.background',
     to: 'if (runtime.link === undefined) runtime.background',
     suites: ['sync/flight/wakes'],
+  },
+  {
+    name: 'flight-early-for-all',
+    breaks: 'only the call whose work it was has a value before it is certain that it is stored',
+    file: 'src/sync/flight/local-flight.ts',
+    from: 'if (works) leave(outcome)',
+    to: 'leave(works ? outcome : outcome)',
+    suites: ['sync/flight/outcomes'],
   },
   {
     name: 'flight-own-by-its-token',
@@ -2314,8 +2322,8 @@ export const lines = [
     name: 'flight-seen-by-those-who-lost',
     breaks: 'a process whose result was refused does not use it itself',
     file: 'src/sync/flight/computation.ts',
-    from: 'if (stored?.counts ?? !hold.signal.aborted) return outcome',
-    to: 'return outcome',
+    from: 'if (stored?.counts === true) return outcome',
+    to: 'if (stored !== undefined) return outcome',
     suites: ['sync/flight/flight#its lock is deleted', 'testing/simulation/simulation#flights'],
   },
   {

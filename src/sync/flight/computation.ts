@@ -48,6 +48,8 @@ export interface Stages {
   readonly left: AbortSignal
   /** Called if the lock is lost while the work runs: its result will be refused. */
   readonly lost: () => void
+  /** Called if the server is late to say whether it has the outcome, while the lock is certain: the call whose work it was need not wait for that. */
+  readonly early: (outcome: Outcome) => void
 }
 
 /** What became of an outcome. */
@@ -99,10 +101,10 @@ export class Computation {
     }
   }
 
-  async #whileHeld(hold: TenureHold, token: bigint, { lost }: Stages): Promise<Outcome | undefined> {
+  async #whileHeld(hold: TenureHold, token: bigint, { lost, early }: Stages): Promise<Outcome | undefined> {
     const unlisten = onAbort(hold.signal, lost)
     try {
-      return await this.#compute(hold, token)
+      return await this.#compute(hold, token, early)
     } finally {
       unlisten()
     }
@@ -145,17 +147,20 @@ export class Computation {
     return hold.signal.aborted ? undefined : outcome.answer
   }
 
-  async #compute(hold: TenureHold, token: bigint): Promise<Outcome | undefined> {
+  async #compute(hold: TenureHold, token: bigint, early: Stages['early']): Promise<Outcome | undefined> {
     const { runtime, refreshes } = this.#options
     const [outcome, ended] = await this.#work(hold, token)
     const failed = 'error' in outcome
     if (failed && refreshes && !hold.signal.aborted) return outcome
     // Work that was stopped midway has not failed.
     if (!failed || !hold.signal.aborted) {
-      const stored = await runtime.releases.within(this.#store(hold, outcome, ended), undefined)
-      // If it is not stored yet, or never can be, other processes wait, or compute for themselves. This process knows the outcome, and it had the lock all
-      // the time.
-      if (stored?.counts ?? !hold.signal.aborted) return outcome
+      const storing = this.#store(hold, outcome, ended)
+      const stored = await runtime.releases.within(storing, undefined)
+      if (stored?.counts === true) return outcome
+      if (stored === undefined && !hold.signal.aborted) {
+        early(outcome)
+        if ((await storing).counts) return outcome
+      }
     }
     // Another process computes the same key, or the key was forgotten: that outcome is newer.
     this.#lost++

@@ -24,8 +24,8 @@ export interface Caller {
 
 interface Waiting extends Caller {
   readonly reject: (error: unknown) => void
-  /** The call begins again, with another flight. */
-  readonly leave: () => void
+  /** Without an outcome, the call begins again, with another flight. */
+  readonly leave: (outcome?: Outcome) => void
 }
 
 export interface LocalFlightOptions {
@@ -47,6 +47,8 @@ export class LocalFlight {
   readonly #callers = new Set<Waiting>()
   readonly #left = new AbortController()
   #phase: 'asking' | 'troubled' | 'computing' | 'following' = 'asking'
+  /** The call whose work it was has had its outcome before it was certain. */
+  #isEarly = false
   /** The trouble that delays the outcome. */
   #trouble: unknown
 
@@ -62,10 +64,10 @@ export class LocalFlight {
     const { until, wait, signal } = caller
     const { clock } = this.#options.runtime.options
     let reject!: (error: unknown) => void
-    let leave!: () => void
-    const ended = new Promise<undefined>((resolve, refuse) => {
+    let leave!: Waiting['leave']
+    const ended = new Promise<Outcome | undefined>((resolve, refuse) => {
       reject = refuse
-      leave = () => resolve(undefined)
+      leave = resolve
     })
     ended.catch(() => undefined)
     const me: Waiting = { ...caller, reject, leave }
@@ -90,7 +92,7 @@ export class LocalFlight {
   }
 
   /** Work that has not begun must not begin after its call has ended: the others begin again, with their own. */
-  #callEnded({ works }: Caller): void {
+  #callEnded({ works }: Pick<Caller, 'works'>): void {
     if (works) {
       this.#disband()
       this.#left.abort(new DOMException('the call has ended', 'AbortError'))
@@ -102,6 +104,12 @@ export class LocalFlight {
   #disband(): void {
     this.#options.over()
     for (const { works, leave } of this.#callers) if (!works) leave()
+  }
+
+  /** For the call whose work it was. The others wait until it is certain, and else begin again. */
+  #early(outcome: Outcome): void {
+    this.#isEarly = true
+    for (const { works, leave } of this.#callers) if (works) leave(outcome)
   }
 
   #leaveIfAlone(): void {
@@ -133,12 +141,15 @@ export class LocalFlight {
           troubled: (trouble: unknown) => this.#troubled(trouble),
           left: this.#left.signal,
           lost: () => this.#disband(),
+          early: (outcome: Outcome) => this.#early(outcome),
         }
         const seen = after
         const outcome = await this.#waitedOut(follows ? follower.follow(seen) : computation.run(seen, stages))
         if (typeof outcome === 'object' && !('unreadable' in outcome)) return outcome
         if (typeof outcome === 'object') after = outcome.unreadable
         this.#phase = 'asking'
+        // Work whose call has its outcome is not run again.
+        if (this.#isEarly) this.#callEnded({ works: true })
         this.#leaveIfAlone()
         if (outcome === 'again') continue
         // Nobody computes, if it only followed: so it tries at once.

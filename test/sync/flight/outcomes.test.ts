@@ -165,3 +165,40 @@ onStage(
     raw('DEL', ...KEYS)
   },
 )
+
+onStage(
+  'a value that is not stored yet → its call has it; the others wait, and compute if it is refused',
+  async (stage) => {
+    await warm(stage)
+    const { client, driver, clock, run, raw } = stage
+    driver.loses = (words) => (isFinish(words) ? 'request' : undefined)
+    const first = client.flight('f').run('a', () => 'mine')
+    let others = ''
+    const shares = client
+      .flight('f')
+      .run('a', () => 'anew')
+      .then(({ value }) => (others = value))
+    assert.equal((await run(first)).value, 'mine')
+    await clock.advance(100)
+    assert.equal(others, '', 'it waits')
+    raw('DEL', LOCK)
+    driver.loses = () => undefined
+    await run(shares)
+    assert.equal(others, 'anew')
+    raw('DEL', ...KEYS)
+  },
+)
+
+onStage('a value that is stored late → the others have it then', async (stage) => {
+  await warm(stage)
+  const { client, driver, clock, run, raw } = stage
+  driver.loses = (words) => (isFinish(words) ? 'request' : undefined)
+  const first = client.flight('f').run('a', () => 'mine')
+  const shares = client.flight('f').run('a', () => assert.fail('it is shared'))
+  assert.equal((await run(first)).value, 'mine')
+  await clock.advance(1000)
+  driver.loses = () => undefined
+  const { value, shared } = await run(shares)
+  assert.deepEqual([value, shared], ['mine', true])
+  raw('DEL', ...KEYS)
+})
