@@ -2183,14 +2183,6 @@ export const lines = [
     suites: ['sync/flight/outcomes'],
   },
   {
-    name: 'flight-released-before-it-is-stored',
-    breaks: 'while a value may still be stored, no other process computes',
-    file: 'src/sync/flight/computation.ts',
-    from: 'this.#storing.then(({ told }) => this.#release(hold, told))',
-    to: 'this.#release(hold, true)',
-    suites: ['sync/flight/outcomes'],
-  },
-  {
     name: 'flight-stored-by-another',
     breaks: 'a value that was stored although the answers were lost is the own value of its call',
     file: 'src/sync/flight/computation.ts',
