@@ -1,5 +1,5 @@
 import type { SlotResult } from '../../../api/slots.js'
-import { LockLostError } from '../../../errors.js'
+import { ClosedError, LockLostError } from '../../../errors.js'
 import { WorkFailed } from '../sim-process.js'
 import type { Asked } from '../tally.js'
 import type { Verdict } from '../verdict.js'
@@ -81,6 +81,8 @@ export class SlotClaims {
     else if (end !== undefined && end.run !== run)
       this.#verdict.violation('end', `'${place}' ends with ${run}, though it ended with ${end.run}`)
     else claims.end = { run, state }
+    // The run that had taken over gave the slot back before this was asked again.
+    if (isWritten) claims.refused.delete(run)
   }
 
   /** Its record was deleted. */
@@ -119,6 +121,8 @@ export class SlotClaims {
     } else if (result.error instanceof WorkFailed) {
       if (!fails || result.error.message !== id) tell(`with ${result.error.message}, which its work did not throw`)
       if (written === 'ran') tell('although it is stored that it ran')
+    } else if (result.error instanceof ClosedError) {
+      if (process.closing === undefined) tell('as if its client had closed')
     } else if (!(result.error instanceof LockLostError)) tell(`with ${String(result.error)}`)
     else if (!refused.has(run) && !signal.aborted) tell('although nobody has taken over')
   }
