@@ -93,14 +93,16 @@ export class SlotClaims {
 
   /** `before`: the runs before it. */
   begins(
-    { id, of, attempt, token }: Believed,
+    { id, of, attempt, token, excused }: Believed,
     { retry, before }: { retry: number; before: readonly Believed[] },
   ): void {
     const { end, skipped } = this.#at(of)
     const newest = before.at(-1)
+    if (attempt > 1 + retry) this.#verdict.violation('retry', `${id} runs '${of}', though its retry is ${retry}`)
+    // It was claimed before others deleted the slot, and begins after that.
+    if (excused) return
     if (end !== undefined) this.#verdict.violation('once', `${id} runs '${of}', which has ${end.state}`)
     if (skipped) this.#verdict.violation('once', `${id} runs '${of}', which was skipped`)
-    if (attempt > 1 + retry) this.#verdict.violation('retry', `${id} runs '${of}', though its retry is ${retry}`)
     if (newest !== undefined && token <= newest.token)
       this.#verdict.violation('token', `${id} runs '${of}' with token ${token} after ${newest.token}`)
     if (newest !== undefined && attempt <= newest.attempt)
