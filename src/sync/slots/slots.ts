@@ -239,7 +239,8 @@ export class ClaimedSlots implements Slots {
     const counts = told ?? !hold.signal.aborted
     if (outcome === 'failed' || counts) return result
     const why = told === undefined ? 'its lease ended before its end was stored' : 'another process took over the slot'
-    const error = new LockLostError(lock.name, why, { result: result.value })
+    const closed = told === undefined ? hold.closed : undefined
+    const error = closed ?? new LockLostError(lock.name, why, { result: result.value })
     return { outcome: 'failed', error, token, attempt }
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { slotsClaim, slotsFinish, slotsLook, slotsSkip } from '#src/lua/scripts.gen.js'
 import { SlotRecord } from '#src/sync/slots/slot-record.js'
-import { LockLostError, type SlotRun } from 'holdfast'
+import { ClosedError, LockLostError, type SlotRun } from 'holdfast'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { stage as lineStage } from '../../support/line-stage.js'
 import { onStage, type Stage } from '../../support/stage.js'
@@ -209,6 +209,21 @@ onStage(
     raw('DEL', ...KEYS)
   },
 )
+
+onStage('its client has closed without a drain before the work returns → failed, and it says why', async (stage) => {
+  await warm(stage)
+  const { run, raw, server } = stage
+  const client = await stage.other(new SwitchedDriver(new MemoryDriver(server, 'closing')))
+  let end!: (value: number) => void
+  const running = client.slots('o').run('x', () => new Promise<number>((resolve) => (end = resolve)))
+  await stage.clock.advance(100)
+  await run(client.close())
+  end(7)
+  const result = await run(running)
+  assert.ok(result.outcome === 'failed' && result.error instanceof ClosedError)
+  assert.equal(raw('HGET', '{o}:slot:x', 'state'), 'running')
+  raw('DEL', ...KEYS)
+})
 
 onStage('its lease is over before its end is stored → failed, with what it returned', async (stage) => {
   await warm(stage)

@@ -88,8 +88,8 @@ export class ElectionTally extends Tally {
   #begins(term: LeaderTerm): void {
     const { id, of: name, token, process } = term
     const newest = this.#newest.get(name) ?? 0n
-    if (token <= newest) this.verdict.violation('term', `${id} begins after term ${newest}`)
-    this.#newest.set(name, token)
+    if (token <= newest && !term.excused) this.verdict.violation('term', `${id} begins after term ${newest}`)
+    if (token > newest) this.#newest.set(name, token)
     this.#terms.begins(term)
     this.scene.note(process.name, `${id} begins`)
   }
@@ -133,7 +133,7 @@ export class ElectionTally extends Tally {
   }
 
   executed(process: Party, { op, keys }: Flight): void {
-    if (op !== 'election/leader') return
+    if (op !== 'election/proclaim') return
     for (const name of this.scene.locks)
       if (keys.includes(leaderKey(name))) this.#writtenAt.set(`${process.name} ${name}`, this.scene.world.now)
   }

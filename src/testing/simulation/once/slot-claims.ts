@@ -1,5 +1,5 @@
 import type { SlotResult } from '../../../api/slots.js'
-import { LockLostError } from '../../../errors.js'
+import { ClosedError, LockLostError } from '../../../errors.js'
 import { WorkFailed } from '../sim-process.js'
 import type { Asked } from '../tally.js'
 import type { Verdict } from '../verdict.js'
@@ -81,6 +81,8 @@ export class SlotClaims {
     else if (end !== undefined && end.run !== run)
       this.#verdict.violation('end', `'${place}' ends with ${run}, though it ended with ${end.run}`)
     else claims.end = { run, state }
+    // The run that had taken over gave the slot back before this was asked again.
+    if (isWritten) claims.refused.delete(run)
   }
 
   /** Its record was deleted. */
@@ -91,14 +93,16 @@ export class SlotClaims {
 
   /** `before`: the runs before it. */
   begins(
-    { id, of, attempt, token }: Believed,
+    { id, of, attempt, token, excused }: Believed,
     { retry, before }: { retry: number; before: readonly Believed[] },
   ): void {
     const { end, skipped } = this.#at(of)
     const newest = before.at(-1)
+    if (attempt > 1 + retry) this.#verdict.violation('retry', `${id} runs '${of}', though its retry is ${retry}`)
+    // It was claimed before others deleted the slot, and begins after that.
+    if (excused) return
     if (end !== undefined) this.#verdict.violation('once', `${id} runs '${of}', which has ${end.state}`)
     if (skipped) this.#verdict.violation('once', `${id} runs '${of}', which was skipped`)
-    if (attempt > 1 + retry) this.#verdict.violation('retry', `${id} runs '${of}', though its retry is ${retry}`)
     if (newest !== undefined && token <= newest.token)
       this.#verdict.violation('token', `${id} runs '${of}' with token ${token} after ${newest.token}`)
     if (newest !== undefined && attempt <= newest.attempt)
@@ -119,6 +123,8 @@ export class SlotClaims {
     } else if (result.error instanceof WorkFailed) {
       if (!fails || result.error.message !== id) tell(`with ${result.error.message}, which its work did not throw`)
       if (written === 'ran') tell('although it is stored that it ran')
+    } else if (result.error instanceof ClosedError) {
+      if (process.closing === undefined) tell('as if its client had closed')
     } else if (!(result.error instanceof LockLostError)) tell(`with ${String(result.error)}`)
     else if (!refused.has(run) && !signal.aborted) tell('although nobody has taken over')
   }
