@@ -96,7 +96,7 @@ export class GatedLock implements Lock<TenureHold> {
 
   #try(request: Request): Promise<TenureHold | undefined> {
     if (request.wait > 0) return this.#ask(request)
-    return this.runtime.unanswered.ask(this.key, () => this.#ask(request))
+    return this.runtime.unanswered.ask(this.key, request.signal, () => this.#ask(request))
   }
 
   #ask(request: Request): Promise<TenureHold | undefined> {

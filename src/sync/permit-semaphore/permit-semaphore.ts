@@ -98,7 +98,7 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
 
   #try(request: PermitsRequest): Promise<HeldPermit[] | undefined> {
     if (request.wait > 0) return this.#enter(request)
-    return this.runtime.unanswered.ask(this.#permits.timeouts, () => this.#enter(request))
+    return this.runtime.unanswered.ask(this.#permits.timeouts, request.signal, () => this.#enter(request))
   }
 
   async #acquire(count: number, options: (PermitOptions & SetupOptions) | undefined): Promise<Permit[]> {

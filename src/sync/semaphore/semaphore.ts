@@ -139,7 +139,7 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
 
   #try(request: PermitsRequest): Promise<number | undefined> {
     if (request.wait > 0) return this.#enter(request)
-    return this.runtime.unanswered.ask(this.key, () => this.#enter(request))
+    return this.runtime.unanswered.ask(this.key, request.signal, () => this.#enter(request))
   }
 
   async #enter(request: PermitsRequest, taken?: () => void): Promise<number | undefined> {
