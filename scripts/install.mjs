@@ -2,7 +2,7 @@
 // @ts-check
 /** Installs the packages of package-lock.json, when they are not there yet. Runs on any Node, before anything is there. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isMain } from './is-main.mjs'
@@ -59,6 +59,13 @@ export const installBeside = (folder) => {
   // npm ci refuses a lock file that lacks what is for other platforms, and registries may lack that.
   const options = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund']
   return npm(['install', ...options], { cwd: join(root, folder), stdio: 'inherit' }).status === 0
+}
+
+/** Puts the package as it was built into a folder, instead of what lies there. @param {string} folder */
+export const copyBuild = (folder) => {
+  const copy = join(root, folder)
+  rmSync(copy, { recursive: true, force: true })
+  for (const part of ['package.json', 'dist']) cpSync(join(root, part), join(copy, part), { recursive: true })
 }
 
 /** @returns {boolean} whether the packages are there now */

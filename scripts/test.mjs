@@ -10,7 +10,7 @@
  * HOLDFAST_TEST_TIMEOUT=300000  ms for each test file
  * HOLDFAST_TEST_AGAIN=1         one or two tests that failed beside others pass if they do so alone, three times
  */
-import { install, installBeside } from './install.mjs'
+import { copyBuild, install, installBeside } from './install.mjs'
 import { build } from './build.mjs'
 import { packageParts } from './check-package.mjs'
 import { findTests, runTests } from './test/node-tests.mjs'
@@ -77,10 +77,15 @@ const others = () => [
   { name: 'newer servers', run: ensureNewer },
 ]
 
+/** holdfast lies beside the frameworks of each generation, so that it finds those and not the project's own. */
 const generations = () =>
   ['oldest', 'newest'].map((generation) => ({
     name: `the ${generation} frameworks`,
-    run: () => orThrow(installBeside(`test/suites/frameworks/packages/${generation}`), 'npm ci failed'),
+    run: () => {
+      const folder = `test/suites/frameworks/packages/${generation}`
+      orThrow(installBeside(folder), 'npm ci failed')
+      copyBuild(`${folder}/node_modules/holdfast`)
+    },
   }))
 
 const docs = () => [

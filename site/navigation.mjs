@@ -83,10 +83,11 @@ const PROJECT = [page('Changes', '/changelog'), page('Contributing', '/contribut
 
 /** How you import them. @returns {Item[]} */
 const modules = () => {
-  /** @type {{ exports: object }} */
+  /** @type {{ exports: Record<string, string | object> }} */
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const names = Object.keys(manifest.exports).filter((name) => !name.endsWith('.json'))
-  return names.map((name) => page(`holdfast${name.slice(1)}`, `/api/holdfast${name.slice(1)}/`))
+  // What has no types is no module to import.
+  const names = Object.entries(manifest.exports).filter(([, target]) => typeof target !== 'string')
+  return names.map(([name]) => page(`holdfast${name.slice(1)}`, `/api/holdfast${name.slice(1)}/`))
 }
 
 /** @returns {Group[]} */

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { connect } from 'holdfast'
 import { dashboard, type DashboardHandler, toNode } from 'holdfast/dashboard'
 import { checkMounted } from '../../dashboard/mounted.js'
-import { type Generation, installHoldfast } from './installed.js'
+import { type Generation, folderOf } from './installed.js'
 
 interface Mounted {
   readonly server: Server
@@ -21,7 +21,7 @@ type Mount = (
 
 /** What is installed for this generation, and not the project's own. */
 const load = async <T>(generation: Generation, name: string): Promise<T> => {
-  const path = createRequire(join(installHoldfast(generation), 'x.js')).resolve(name)
+  const path = createRequire(join(folderOf(generation), 'x.js')).resolve(name)
   return (await import(pathToFileURL(path).href)) as T
 }
 

@@ -13,7 +13,7 @@ import { type Client, connect, type Hold } from 'holdfast'
 import type * as plugin from 'holdfast/fastify'
 import type { default as makeApp, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
-import { compileFor, GENERATIONS, installHoldfast } from './installed.js'
+import { compileFor, GENERATIONS, folderOf } from './installed.js'
 
 type Entry = typeof plugin
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
@@ -41,7 +41,7 @@ for (const generation of GENERATIONS) {
     before(async () => {
       server = await startRedis()
       client = await connect(server.url)
-      const load = createRequire(`${installHoldfast(generation)}/`)
+      const load = createRequire(`${folderOf(generation)}/`)
       fastify = load('fastify') as typeof makeApp
       file = pathToFileURL(load.resolve('holdfast/fastify')).href
       entry = (await import(file)) as Entry
@@ -297,7 +297,7 @@ for (const generation of GENERATIONS) {
 for (const generation of GENERATIONS) {
   void test(`examples/fastify in two processes, the ${generation} Fastify`, async () => {
     const server = await startRedis()
-    const program = await compileFor(installHoldfast(generation), 'examples/fastify/main.mjs', 'orders')
+    const program = await compileFor(folderOf(generation), 'examples/fastify/main.mjs', 'orders')
     const env = { ...process.env, HOLDFAST_URL: server.url, PORT: '0', HOST: '127.0.0.1' }
     const children = [0, 1].map(() => spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] }))
     try {

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -7,21 +7,11 @@ const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 export const GENERATIONS = ['oldest', 'newest'] as const
 export type Generation = (typeof GENERATIONS)[number]
 
-const folderOf = (generation: Generation): string => {
+/** Where the frameworks of this generation lie, and holdfast beside them: what is installed there finds them, and not those of the project. */
+export const folderOf = (generation: Generation): string => {
   const folder = join(ROOT, 'test/suites/frameworks/packages', generation)
-  if (!existsSync(join(folder, 'node_modules')))
-    throw new Error(`no ${generation} frameworks: npm run test:frameworks installs them`)
-  return folder
-}
-
-/** Beside the frameworks of this generation: what is installed there finds them, and not those of the project. */
-export const installHoldfast = (generation: Generation): string => {
-  const folder = folderOf(generation)
-  const copy = join(folder, 'node_modules/holdfast')
-  rmSync(copy, { recursive: true, force: true })
-  mkdirSync(copy, { recursive: true })
-  cpSync(join(ROOT, 'package.json'), join(copy, 'package.json'))
-  cpSync(join(ROOT, 'dist'), join(copy, 'dist'), { recursive: true })
+  if (!existsSync(join(folder, 'node_modules/holdfast')))
+    throw new Error(`no ${generation} frameworks: npm run test:frameworks installs them, and holdfast as it is built`)
   return folder
 }
 

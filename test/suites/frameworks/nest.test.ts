@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
 import { type Client, connect } from 'holdfast'
-import { compileFor, GENERATIONS, installHoldfast } from './installed.js'
+import { compileFor, GENERATIONS, folderOf } from './installed.js'
 
 interface App {
   readonly child: ChildProcess
@@ -55,7 +55,7 @@ for (const generation of GENERATIONS) {
     before(async () => {
       server = await startRedis()
       client = await connect(server.url)
-      const program = await compileFor(installHoldfast(generation), 'examples/nestjs/main.ts', 'shop')
+      const program = await compileFor(folderOf(generation), 'examples/nestjs/main.ts', 'shop')
       const start = () => started(program, server.url, generation === 'oldest' ? '10' : '')
       apps = await Promise.all([start(), start()])
     })

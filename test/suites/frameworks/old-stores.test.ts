@@ -6,10 +6,10 @@ import { after, before, test } from 'node:test'
 import { type Client, connect } from 'holdfast'
 import { expressRateLimitStore } from 'holdfast/stores'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
-import { installHoldfast } from './installed.js'
+import { folderOf } from './installed.js'
 
 type App = RequestListener & { use(handler: unknown): void }
-const load = createRequire(`${installHoldfast('oldest')}/`)
+const load = createRequire(`${folderOf('oldest')}/`)
 const express = load('express') as () => App
 const { rateLimit } = load('express-rate-limit') as { rateLimit(options: object): unknown }
 
