@@ -9,7 +9,7 @@ import type { HolderMessage } from '../processes/holder.js'
 
 /** ms: of every participant, so that a round takes seconds. */
 export const LEASE = 3000
-/** How long one waits for somebody to be told of a loss, ms. */
+/** How long the bench waits until a holder learns of its loss, ms. */
 const LONGEST = 4 * LEASE
 
 const KEY = 'bench:failures'
@@ -31,10 +31,10 @@ export class Party {
   cont = (): void => this.#child.cont()
   kill = (): Promise<void> => this.#child.kill()
 
-  /** When it was told of trouble; Infinity: not within four leases. */
-  async told(): Promise<number> {
+  /** When it learned of trouble; Infinity: not within four leases. */
+  async learned(): Promise<number> {
     for (const until = machineTime() + LONGEST * 1000; machineTime() < until; await sleep(20)) {
-      const at = await this.#time('told')
+      const at = await this.#time('learned')
       if (at > 0) return at
     }
     return Infinity

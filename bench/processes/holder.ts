@@ -8,9 +8,9 @@ const POLL = 50
 
 /**
  * A number: the event loop is blocked for so many ms. Each answer is µs of the machine's clock. `take`: so that it is renewed. `wait`: without a limit.
- * `told`: when it was told of trouble, 0 for never.
+ * `learned`: when it learned of trouble, 0 for never.
  */
-export type HolderMessage = 'take' | 'wait' | 'free' | 'told'
+export type HolderMessage = 'take' | 'wait' | 'free' | 'learned'
 
 const [name = '', url = '', key = '', lease = ''] = process.argv.slice(2)
 const session = await participantNamed(name).open(url, Number(lease), POLL)
@@ -18,9 +18,9 @@ const lock = session.lock('lock', key)
 const kept = session.kept?.(key) ?? lock
 
 let held: Held | undefined
-let told = 0
+let learned = 0
 setInterval(() => {
-  if (told === 0 && (session.lost?.() ?? session.troubles()) > 0) told = machineTime()
+  if (learned === 0 && (session.lost?.() ?? session.troubles()) > 0) learned = machineTime()
 }, 2)
 
 const block = (ms: number): number => {
@@ -42,7 +42,7 @@ const answers: Readonly<Record<HolderMessage, () => Promise<number> | number>> =
     await Promise.resolve(held?.release()).catch(() => undefined)
     return machineTime()
   },
-  told: () => told,
+  learned: () => learned,
 }
 
 const answer = async (message: HolderMessage | number): Promise<unknown> => {

@@ -232,7 +232,7 @@ export const z: Scenario = {
       'and computes loads with other numbers of clients and other holds: requests and CPU time of the server for each visit. *Off* is the worst of a row.',
     differs: 'holdfast alone.',
     misleads:
-      'The model is told the hold and the trip as they were. Where callers pause, it is told how often they wanted the lock, too. The rows with 10,000 processes take long, and run only ' +
+      'The model gets the hold and the trip as they were measured and, where callers pause, how often they wanted the lock. The rows with 10,000 processes take long, and run only ' +
       'by name: `npm run bench -- z --only "virtual: 10,000"`.',
   },
   needsServer: true,

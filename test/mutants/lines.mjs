@@ -1070,7 +1070,7 @@ export const lines = [
   {
     name: 'script-kill-unsaid',
     breaks: 'kill rejects where nothing runs',
-    file: 'src/sync/script/all-nodes.ts',
+    file: 'src/sync/script/ask-nodes.ts',
     from: "if (outcomes.some(({ status }) => status === 'fulfilled')) return",
     to: 'if (outcomes.length > 0) return',
     suites: ['suites/contract/console', 'suites/contract/scripts', 'sync/script/server'],

@@ -1,4 +1,3 @@
-import { systemClock } from '../../base/clock.js'
 import type { Client } from '../../api/client.js'
 import { quoted } from '../../plain-text.js'
 import type { Page } from '../command.js'
@@ -46,8 +45,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const port = portOf(values.port)
   const title = shownServer(values, process.env)
   const work = async (client: Client): Promise<number> => {
-    const token = Buffer.from(systemClock.randomBytes(24)).toString('base64url')
-    const local = new LocalDashboard({ client, title, token, leave: values['read-only'] ? 'read' : 'act' })
+    const local = new LocalDashboard({ client, title, leave: values['read-only'] ? 'read' : 'act' })
     const interruption = new Interruption()
     try {
       const address = await local.listen(port)

@@ -10,13 +10,14 @@ interface LocalOptions {
   readonly client: Client
   /** What the page calls the server. */
   readonly title: string
-  /** Who knows it may look, and what `leave` says. */
-  readonly token: string
+  /** What the reader of the printed address may do. */
   readonly leave: 'read' | 'act'
 }
 
 const COOKIE = 'holdfast-dashboard'
 const HOSTS = ['127.0.0.1', 'localhost']
+
+const secret = (bytes: number): string => Buffer.from(systemClock.randomBytes(bytes)).toString('base64url')
 
 const same = (one: string, other: string): boolean => {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
@@ -44,15 +45,15 @@ export const hostsOf = (port: number): readonly string[] => HOSTS.map((name) => 
 
 /** A dashboard on this machine alone: for who knows the token, and not for pages of other hosts whose names lead here. */
 export class LocalDashboard {
-  readonly #options: LocalOptions
+  readonly #leave: 'read' | 'act'
   readonly #server: Server
   /** Browsers send the cookies of a host to all of its ports, where other programs may listen: but not to a path that these do not know. */
-  readonly #path = `/${Buffer.from(systemClock.randomBytes(16)).toString('base64url')}`
+  readonly #path = `/${secret(16)}`
+  readonly #token = secret(24)
   #port = 0
 
-  constructor(options: LocalOptions) {
-    this.#options = options
-    const { client, title } = options
+  constructor({ client, title, leave }: LocalOptions) {
+    this.#leave = leave
     const authorize = (request: Request) => this.#leaveOf(request)
     const serve = toNode(dashboard({ client, title, authorize, path: this.#path, onAction: tell }))
     this.#server = createServer((request, response) => {
@@ -67,7 +68,7 @@ export class LocalDashboard {
       this.#server.listen(port, '127.0.0.1', () => {
         const address = this.#server.address()
         this.#port = typeof address === 'object' && address !== null ? address.port : port
-        resolve(`http://127.0.0.1:${this.#port}/?token=${this.#options.token}`)
+        resolve(`http://127.0.0.1:${this.#port}/?token=${this.#token}`)
       })
     })
   }
@@ -82,8 +83,8 @@ export class LocalDashboard {
   #leaveOf(request: Request): false | 'read' | 'act' {
     if (!hostsOf(this.#port).includes(new URL(request.url).host)) return false
     const cookies = (request.headers.get('cookie') ?? '').split(';').map((one) => one.trim())
-    const known = cookies.some((one) => same(one, `${this.#cookie}=${this.#options.token}`))
-    return known && this.#options.leave
+    const known = cookies.some((one) => same(one, `${this.#cookie}=${this.#token}`))
+    return known && this.#leave
   }
 
   get #cookie(): string {
@@ -93,7 +94,7 @@ export class LocalDashboard {
   /** The printed address: the token becomes a cookie, so that it is in no address any more. */
   #enter({ method, url = '/' }: IncomingMessage, response: ServerResponse): boolean {
     const token = /^\/\?token=([\w-]{1,64})$/.exec(url)?.[1]
-    if (method !== 'GET' || token === undefined || !same(token, this.#options.token)) return false
+    if (method !== 'GET' || token === undefined || !same(token, this.#token)) return false
     response.writeHead(302, {
       Location: `${this.#path}/`,
       'Set-Cookie': `${this.#cookie}=${token}; HttpOnly; SameSite=Strict; Path=${this.#path}/`,

@@ -1,4 +1,3 @@
-import { systemClock } from '../../base/clock.js'
 import type { Client } from '../../api/client.js'
 import { LocalDashboard } from '../dashboard/local.js'
 import type { Connect, Connected } from './workers.js'
@@ -31,9 +30,8 @@ export const onPage = async ({ connect, url, watchdog, workers }: PageOptions): 
   const opened = workers.map(async (label) => [label, await connect({ url, watchdog, label })] as const)
   const clients = new Map(await Promise.all(opened))
   const reader = (await connect({ url, watchdog, presence: false })) as Client
-  const token = Buffer.from(systemClock.randomBytes(24)).toString('base64url')
   // A hold that is released by force would look like a broken lock: the demo counts who is inside.
-  const local = new LocalDashboard({ client: reader, title: 'demo', token, leave: 'read' })
+  const local = new LocalDashboard({ client: reader, title: 'demo', leave: 'read' })
   const close = async (): Promise<void> => {
     await local.close()
     await Promise.allSettled([reader, ...clients.values()].map((client) => client.close()))

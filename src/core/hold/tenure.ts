@@ -166,7 +166,7 @@ export class Tenure extends TenureLevels implements Due {
     return this.#deadline.proved(sent, left, this.lease)
   }
 
-  /** While the answer stayed unread here, the other thread has asked again: what it was told stands. */
+  /** While the answer stayed unread here, the other thread has asked again, and its answer stands. */
   #stands({ order }: Moment): boolean {
     return this.#proves({ ...this.proven, order }, this.lastsUntil - this.provenAt)
   }

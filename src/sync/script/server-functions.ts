@@ -10,7 +10,7 @@ import type { Returns, ScriptInput, ScriptOptions } from '../../api/script.js'
 import { OPTIONS, checkFlag, checkName, checkOptions, checkWords, show } from '../../check-arguments.js'
 import { allOf } from '../../core/server/all-nodes.js'
 import { anything, just, text } from '../../lua/reply-shape.js'
-import { askNodes, endRunning, onMasters } from './all-nodes.js'
+import { askNodes, endRunning, onMasters } from './ask-nodes.js'
 import { isLibraries, isStats, libraryOf, statsOf } from './library-replies.js'
 import { mannerOf, type Scripting } from './user-script.js'
 

@@ -1,7 +1,7 @@
 import { type Shape, anything, integer, just, text, tuple } from '../../lua/reply-shape.js'
 import { OPTIONS, checkName, checkOptions, checkWords } from '../../check-arguments.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../api/script.js'
-import { endRunning, onMasters } from './all-nodes.js'
+import { endRunning, onMasters } from './ask-nodes.js'
 import { mannerOf, type Scripting } from './user-script.js'
 
 type Call<R> = ScriptInput & ScriptOptions & { readonly returns?: R | undefined }
