@@ -197,7 +197,8 @@ for (const count of [3, 5]) {
       const { value, ms } = await timed(rejection(lock.acquire({ wait: 400, lease: LEASE })))
       assert.ok(value instanceof AcquireTimeoutError, String(value))
       assert.ok(ms < 2500, `${ms} ms`)
-      assert.equal(await ring.held(), most + 1)
+      // A server that answers after its time is given back when its answer comes.
+      await until(async () => (await ring.held()) === most + 1)
       const waiting = watch(lock.acquire({ lease: LEASE }))
       await sleep(200)
       assert.equal(waiting.settled, false)
