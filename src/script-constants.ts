@@ -89,8 +89,8 @@ export const KEYED_PART = 100
 
 // How values are written.
 
-/** The longest value of a flight, in characters: 16 MiB in base64. */
-export const LONGEST_FLIGHT_VALUE = 22_369_624
+/** The longest value of a flight or a leader, in characters: 16 MiB in base64. */
+export const LONGEST_VALUE = 22_369_624
 
 /** How many times an owner holds a lock, as a Lua pattern: up to 9999, the limit of a tenure. */
 export const LEVEL_COUNT = '^[1-9]%d?%d?%d?$'

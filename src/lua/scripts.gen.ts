@@ -163,7 +163,7 @@ const permitSemaphoreTrialIdsText = 'local function trialIds(owner,count)local i
 
 const publishPermitsText = "local function publishPermits(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend"
 
-const raiseCounterText = "local function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'local below=type(count)=='string'and(#count<#least or#count==#least and count<least or string.sub(count,1,1)=='-')if below and redis.pcall('SET',counter,least).ok then\nreturn least\nend\nreturn count\nend"
+const raiseCounterText = "local function raiseCounter(counter,least)local count=redis.pcall('GETRANGE',counter,0,31)if count==''then\ncount='0'end\nlocal below=type(count)=='string'and(#count<#least or#count==#least and count<least or string.sub(count,1,1)=='-')if below and redis.pcall('SET',counter,least).ok then\nreturn least\nend\nreturn count\nend"
 
 const rateLimiterCountWindowText = "local function countWindow(limiter,horizon,sum)local permits,count=limiter.permits,limiter.count or{grants=0,permits=0}limiter.count,limiter.left,limiter.behind=count,0,true\nlocal gone,long=membersAt(permits,0,1000,horizon)if#gone>0 then\nredis.call('ZREMRANGEBYRANK',permits,0,#gone/2-1)end\nlimiter.long=limiter.long or long\nif#gone==2000 or limiter.long then\nreturn\nend\nlocal known=count.grants>0 and redis.call('ZCOUNT',permits,'-inf',count.latest)or 0\nif known<count.grants or known==0 then\ncount.grants,count.permits=0,0\ncount.latest=redis.call('ZREVRANGE',permits,0,0,'WITHSCORES')[2]known=count.latest and redis.call('ZCOUNT',permits,'-inf',count.latest)or 0\nend\nlocal later={}if known>0 then\nlocal last=known-count.grants-1\nlocal grants=last<0 and{}or grantsAt(limiter,math.max(0,last-999),math.min(1000,last+1))if not grants then\nreturn\nend\ncount.grants,count.permits=count.grants+#grants,count.permits+sum(grants)if last>999 and count.grants<limiter.rate+1000 then\nreturn\nend\nlater=grantsAt(limiter,known,1000)if not later then\nreturn\nelseif#later==1000 then\ncount.grants=0\nreturn\nend\nend\nlimiter.left=limiter.rate-count.permits-sum(later)limiter.count,limiter.behind=nil,false\nend"
 
@@ -361,13 +361,13 @@ export const electionLeader: Script<
   readonly [string, string | null, string | null, string | null, string | null, string | null, number, number] | null
 > = script(
   'election/leader',
-  'd50dfcb30da8e4ccce33c325fb6691afed4b55e6',
+  'b1bc98edc820a2103242c9012f19ead455e1bcc9',
   shortFieldsText +
     '\n' +
     leftOfText +
     '\n' +
     serverNowText +
-    "\nlocal lock,leader=KEYS[1],KEYS[2]local known=shortFields(leader,'owner','term','revision','since','form')local owner=known[1]if not owner or redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nreturn{owner,known[2],known[3],known[4],known[5],redis.call('HGET',leader,'value'),leftOf(lock),serverNow()}",
+    "\nlocal lock,leader=KEYS[1],KEYS[2]local known=shortFields(leader,'owner','term','revision','since','form')local owner=known[1]if not owner or redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nlocal short=redis.call('HSTRLEN',leader,'value')<=22369624\nlocal form,value=short and known[5],short and redis.call('HGET',leader,'value')return{owner,known[2],known[3],known[4],form,value,leftOf(lock),serverNow()}",
   2,
   either(tuple(text, either(text, nil), either(text, nil), either(text, nil), either(text, nil), either(text, nil), integer, integer), nil),
 )
@@ -716,7 +716,7 @@ export const fencedLockAcquire: Script<
   string | number
 > = script(
   'fenced-lock/acquire',
-  '959fc7b459b5201606ef0eeaac5cf2e3fe728498',
+  '67c93b3b86e65267f95914c27dbb308392322f36',
   isTokenText +
     '\n' +
     raiseCounterText +
@@ -750,7 +750,7 @@ export const fencedLockPass: Script<
   string | null
 > = script(
   'fenced-lock/pass',
-  'a48aa602445a8f5f9c47ac601797d46e17c722ea',
+  '9dc977a91b9066b387959d3d2499e3ead68b3014',
   holderOfText +
     '\n' +
     raiseCounterText +
@@ -771,7 +771,7 @@ export const fencedLockRenew: Script<
   readonly number[]
 > = script(
   'fenced-lock/renew',
-  'd03bc2e0cc7fef3ecda28f003330edaeee543048',
+  '907d8318c4c066e3fbf1224536d26237187fbb38',
   raiseCounterText +
     '\n' +
     leftOfText +
@@ -793,7 +793,7 @@ export const fencedLockSetLevel: Script<
   readonly [left: number, token: string | null] | null
 > = script(
   'fenced-lock/set-level',
-  'c5e11d908f48b3c22637034f0a32eb7b2b68ad56',
+  '31a8303daec6841772242d413727a291e49ae255',
   neverShorterText +
     '\n' +
     leftOfText +
@@ -818,7 +818,7 @@ export const flightClaim: Script<
   string | null
 > = script(
   'flight/claim',
-  'fb0a93f0f2da7f178d47b916c833d7a5de85d892',
+  '2a096c923e869b247f2076ba92f1f9fb9732d048',
   shortFieldsText +
     '\n' +
     wholeText +
@@ -890,7 +890,7 @@ export const flightLook: Script<
   readonly [string | null, number, number, string | null, string | null, string | null]
 > = script(
   'flight/look',
-  '76eb5c9234c49c1bce0535a7891597a129d10075',
+  '989a5794ed68eb61575be8ede62a0287cfcc259d',
   shortFieldsText +
     '\n' +
     wholeText +
@@ -900,7 +900,7 @@ export const flightLook: Script<
     serverNowText +
     '\n' +
     holderOfText +
-    "\nlocal record,lock=KEYS[1],KEYS[2]local after,fresh=tonumber(ARGV[1]),tonumber(ARGV[2])local token,ended,state,form=endedOf(record)local now=serverNow()local age=token and now-ended or 0\nlocal usable=token and(after>=0 and token~=after or state=='value'and age<fresh and age>-1000)local holder=holderOf(lock)return{token and state or false,token or 0,math.max(0,age),usable and form or false,usable and redis.call('HGET',record,'value')or false,holder and#holder<100 and holder or holder==nil and''or false}",
+    "\nlocal record,lock=KEYS[1],KEYS[2]local after,fresh=tonumber(ARGV[1]),tonumber(ARGV[2])local token,ended,state,form=endedOf(record)local now=serverNow()local age=token and now-ended or 0\nlocal usable=token and(after>=0 and token~=after or state=='value'and math.max(0,age)<fresh and age>-1000)local holder=holderOf(lock)return{token and state or false,token or 0,math.max(0,age),usable and form or false,usable and redis.call('HGET',record,'value')or false,holder and#holder<100 and holder or holder==nil and''or false}",
   2,
   tuple(either(text, nil), integer, integer, either(text, nil), either(text, nil), either(text, nil)),
 )
@@ -1504,7 +1504,7 @@ export const lockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, token: string | null, states: readonly number[]]
 > = script(
   'lock/ask',
-  '5490b03c29a04920f5b7e86af3af12ec40ab2d5b',
+  '652b2a3bbc6f21586c238dd1c86dc6e56bcd4a44',
   holderOfText +
     '\n' +
     wrongKindText +
@@ -1581,7 +1581,7 @@ export const lockConfirm: Script<
   readonly [left: number, token: string | null]
 > = script(
   'lock/confirm',
-  '99cd91883708e5e64c1217e9883e225b3119388c',
+  'd0d586a4eda041810a1c3d80cfb1e7c417dcd179',
   lineRemoveWaiterText +
     '\n' +
     leftOfText +
@@ -1726,7 +1726,7 @@ export const lockRelease: Script<
   number
 > = script(
   'lock/release',
-  'c94ffb0cb00f006f9f4ea1df14f79df9556be395',
+  'a1ff218a82d0f580b55f1d1629b3a753c264f8d8',
   "local lock,queue,deadlines,turn,counter=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS\nlocal owner,channel,grants,publish,counts,known=ARGV[1],ARGV[2],ARGV[3],ARGV[4],tonumber(ARGV[5]),ARGV\nlocal freed=redis.pcall('HDEL',lock,owner)if counter[5]and freed==1 then\n" +
     raiseCounterText +
     "\nraiseCounter(counter[5],known[6])end\nlocal lined=redis.call('EXISTS',queue)==1\nlocal told=not lined and freed==1 and redis.pcall(publish,channel,'0')if not lined and(type(told)~='number'or told<=counts%2)then\nreturn freed==1 and 1 or freed==0 and-1 or freed\nend\n" +
@@ -3937,7 +3937,7 @@ export const slotsClaim: Script<
   readonly [token: string, attempt: number] | null
 > = script(
   'slots/claim',
-  '681c482fa1f9d38bb27aeebdbeb6074529b88fab',
+  'cd1919695bbd1263d71e95398a8a2cfbe8971471',
   shortFieldsText +
     '\n' +
     wholeText +

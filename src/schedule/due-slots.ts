@@ -251,7 +251,7 @@ export class DueSlots {
     const { retry, lease } = options
     const due = dateAt(slot)
     const asked = { retry, lease, signal: this.stopping, ...(limit < Infinity && { grace: limit }) }
-    const result = await slots.run(due, asked, (run) => work({ ...run, due }))
+    const result = await slots.run(due, asked, (run) => work({ ...run, due: dateAt(slot) }))
     if (result.outcome === 'skipped') {
       const { reason, by } = result
       if (reason === 'early' || reason === 'late') return AGAIN

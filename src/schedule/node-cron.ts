@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots } from '../api/slots.js'
 import { dateAt, systemClock, timeOf } from '../base/clock.js'
-import { checkAmount, checkLease, checkMethods, checkOptions, checkWait, show } from '../check-arguments.js'
+import { checkLease, checkMethods, checkOptions, checkRetry, checkWait, show } from '../check-arguments.js'
 import { isAway } from './away.js'
 
 /** Options of `runCoordinator`. */
@@ -49,7 +49,7 @@ interface Checked {
 
 const check = (options: RunCoordinatorOptions | undefined): Checked => {
   const { wait, retry = 0, retention } = checkOptions(options, KNOWN)
-  checkAmount(retry, 'retry', 0, 1000)
+  checkRetry(retry)
   if (retention !== undefined) checkLease(retention, 'retention')
   return { wait: checkWait(wait ?? (retry > 0 ? Infinity : WAIT)), retry, retention }
 }

@@ -7,6 +7,7 @@ import {
   checkMethods,
   checkName,
   checkOptions,
+  checkRetry,
   checkSignal,
   checkWait,
   show,
@@ -25,7 +26,7 @@ const KNOWN = [
 
 const check = (options: ScheduleOptions): ScheduleOptions => {
   const checked = checkOptions(options, KNOWN)
-  const { cron, catchUp, grace, retention = RETENTION, signal, ...rest } = checked
+  const { cron, catchUp, grace, retry, lease, retention = RETENTION, signal, ...rest } = checked
   const { onResult, onMissed, onError } = rest
   if (typeof cron !== 'string') throw new TypeError(`cron must be a pattern such as '0 2 * * *', not ${show(cron)}`)
   if (!([undefined, 'none', 'latest'] as unknown[]).includes(catchUp))
@@ -33,6 +34,8 @@ const check = (options: ScheduleOptions): ScheduleOptions => {
   checkLease(retention, 'retention')
   if (grace !== undefined && checkWait(grace, 'grace') >= retention)
     throw new RangeError(`grace must be less than the retention of ${retention} ms, after which slots are forgotten`)
+  if (retry !== undefined) checkRetry(retry)
+  if (lease !== undefined) checkLease(lease)
   if (signal !== undefined) checkSignal(signal, 'signal')
   for (const [name, listener] of Object.entries({ onResult, onMissed, onError }))
     if (listener !== undefined) checkFunction(listener, name)

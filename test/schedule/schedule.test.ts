@@ -245,6 +245,20 @@ describe('a schedule', () => {
     assert.equal(told.length, 2)
   })
 
+  void test('work that changes its date → the result names the slot', async () => {
+    const { clock, run, places } = await stage(0)
+    const { client, clock: own } = places[0]!
+    const told: number[] = []
+    const onResult = (_: SlotResult<unknown>, slot: Date): void => void told.push(slot.getTime())
+    const one = await run(
+      schedule(client, 'jobs', { cron: '* * * * *', clock: own, onResult }, ({ due }) => due.setUTCDate(1)),
+    )
+    const due = clock.now() + MINUTE - (clock.now() % MINUTE)
+    await clock.advance(due - clock.now() + SECOND)
+    assert.deepEqual(told, [due])
+    await run(one.stop())
+  })
+
   void test('wrong patterns, zones and options → TypeError', async () => {
     const { run, places } = await stage(0)
     const { client } = places[0]!
@@ -256,5 +270,7 @@ describe('a schedule', () => {
     await refuse({ cron: '0 2 * * *', catchUp: 'all' }, /'none' or 'latest'/)
     await refuse({ cron: '0 2 * * *', timeZone: 'UTC' }, /did you mean 'timezone'/)
     await refuse({ cron: '0 2 * * *', onMissed: 1 }, TypeError)
+    for (const retry of [-1, 0.5, 1001]) await refuse({ cron: '0 2 * * *', retry }, RangeError)
+    await refuse({ cron: '0 2 * * *', lease: 0.5 }, RangeError)
   })
 })

@@ -3,7 +3,7 @@ import type { Link } from '../../engine/link.js'
 import { indexKey, presenceKey, registerKey } from '../../keys.js'
 import { isRefused, isTransient } from '../server/error-kinds.js'
 import { coreClientRegisterClient } from '../../lua/scripts.gen.js'
-import { either, integer, just, nil, text } from '../../lua/reply-shape.js'
+import { integer, just, text } from '../../lua/reply-shape.js'
 import type { Clock, Timer } from '../../base/clock.js'
 
 export interface PresenceLabelOptions {
@@ -15,8 +15,9 @@ export interface PresenceLabelOptions {
   readonly lease: number
 }
 
-/** How many labels are read at a time. */
+/** How many labels are read at a time, and up to which byte: another program may have written megabytes. */
 const READ = 100
+const LAST_BYTE = 999_999
 
 /** Why it is not known whether a client has a label, or which. */
 export type LabelUnknown = 'not permitted' | 'unreadable'
@@ -105,7 +106,8 @@ type ReadResult = PromiseSettledResult<string | null>
 
 const readLabel = async (link: Link, client: string, mapName: (name: string) => string): Promise<string | null> => {
   const key = mapName(presenceKey(client))
-  return link.command(['GET', key], either(text, nil), { route: key })
+  const written = await link.command(['GETRANGE', key, '0', String(LAST_BYTE)], text, { route: key })
+  return written === '' ? null : written
 }
 
 const endsReading = (result: ReadResult): boolean =>

@@ -56,16 +56,16 @@ export function expressIdempotency<R extends ExpressRequest>(options: Idempotenc
     judge
       .judge(request)
       .then((verdict) => {
+        // The application has answered meanwhile, after a timeout of its own: nothing can be sent, and its handler must not run.
+        if (response.headersSent && verdict.do !== 'go on') {
+          if (verdict.do === 'run') verdict.run.fail()
+          return
+        }
         if (verdict.do === 'answer') {
           send(response, verdict.answer)
           return
         }
         if (verdict.do === 'run') {
-          // The application has answered meanwhile, after a timeout of its own, and so its handler must not run.
-          if (response.headersSent) {
-            verdict.run.fail()
-            return
-          }
           remember(request, verdict.known)
           recordResponse(response, verdict.run, fieldsOf(response.getHeaders()))
         }

@@ -83,7 +83,7 @@ export class JudgeRequest<R> {
   #claim(key: string): Promise<Claim | undefined> {
     const { client, name, ttl, lease } = this.#settings
     // In a cluster, the keys of one flight are on one node: sixteen spread the load.
-    return this.#guard.ask((signal) =>
+    return this.#guard.ask(async (signal) =>
       claim(client.flight(`${name}:${key.slice(0, 1)}`, { codec: answers }), key, { ttl, lease, signal }),
     )
   }

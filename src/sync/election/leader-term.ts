@@ -57,6 +57,7 @@ export class LeaderTerm {
     })
     this.#abort = new ScopedAbort(() => this.ended())
     hold.signal.addEventListener('abort', this.#look, { once: true })
+    hold.signal.addEventListener('abort', this.#closed, { once: true })
     this.#watch()
   }
 
@@ -98,6 +99,16 @@ export class LeaderTerm {
     else if (left <= this.#rest) this.end('lost', this.#lost(`it was not renewed for ${this.#times.renewDeadline} ms`))
   }
 
+  /** The client closes, and frees the lock: it sends that in this very tick. The work may go on, so this does not wait for it. */
+  readonly #closed = (): void => {
+    if (this.#runtime.closed) this.#withdraw()
+  }
+
+  #withdraw(): void {
+    const withdrawn = this.#leadership.withdraw(this.#claim.owner).catch(() => undefined)
+    this.#runtime.background.track(withdrawn)
+  }
+
   /** How much of the time for which the hold is certain is left when the deadline passes. */
   get #rest(): number {
     const { lease, renewDeadline } = this.#times
@@ -132,7 +143,7 @@ export class LeaderTerm {
     const last = clock.monotonic() + this.#times.renewDeadline
     const until = (): number => Math.min(last, clock.monotonic() + this.hold.remaining())
     const outcome = await persist(this.#runtime, step, until)
-    if ('error' in outcome && isFinal(outcome.error)) throw outcome.error
+    if ('error' in outcome && (isFinal(outcome.error) || this.ended() === undefined)) throw outcome.error
     if ('error' in outcome) throw this.#lost('it ended before the leader was proclaimed', outcome.error)
     if (!outcome.answer) throw this.#lost('it ended before the leader was proclaimed')
   }
@@ -144,9 +155,9 @@ export class LeaderTerm {
     // Code that the work left running learns about the end, too.
     this.end('resigned', new DOMException(`${quoted(hold.name)}: the term is over`, 'AbortError'))
     hold.signal.removeEventListener('abort', this.#look)
+    hold.signal.removeEventListener('abort', this.#closed)
     // Both commands go out one after the other, so the next leader does not wait for another round trip.
-    const withdrawn = this.#leadership.withdraw(this.#claim.owner).catch(() => undefined)
-    this.#runtime.background.track(withdrawn)
+    this.#withdraw()
     await hold.release()
     this.#settle()
   }

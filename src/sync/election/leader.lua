@@ -7,4 +7,7 @@ local owner = known[1]
 if not owner or redis.call('HEXISTS', lock, owner) == 0 then
   return nil
 end
-return { owner, known[2], known[3], known[4], known[5], redis.call('HGET', leader, 'value'), leftOf(lock), serverNow() }
+-- Another program may have written megabytes.
+local short = redis.call('HSTRLEN', leader, 'value') <= LONGEST_VALUE
+local form, value = short and known[5], short and redis.call('HGET', leader, 'value')
+return { owner, known[2], known[3], known[4], form, value, leftOf(lock), serverNow() }

@@ -104,16 +104,18 @@ export class Observer<V> implements Leaders<V> {
     const hear = (short: unknown): void => {
       if (short === true) this.#heard()
     }
-    try {
-      const listening = await topics.listen(place, hear, signal, failed)
-      listening.on('gap', () => this.#lookIn(0))
-      listening.atEnd(() => this.#stop(abortOf(signal) ?? {}))
-      this.#lookIn(0)
-      return listening
-    } catch (error) {
-      failed(error)
-      return undefined
-    }
+    while (this.#end === undefined)
+      try {
+        const listening = await topics.listen(place, hear, signal, failed)
+        listening.on('gap', () => this.#lookIn(0))
+        listening.atEnd(() => this.#stop(abortOf(signal) ?? {}))
+        this.#lookIn(0)
+        return listening
+      } catch (error) {
+        if (isTransient(error)) await topics.runtime.background.pause(AGAIN)
+        else failed(error)
+      }
+    return undefined
   }
 
   /** Several messages before a look cause only one look. */

@@ -4,7 +4,7 @@ import type { FlightRun } from '../../api/flight.js'
 import { onAbort } from '../../base/abort.js'
 import { within } from '../../base/scope.js'
 import { written } from '../../codecs/value-as-text.js'
-import { LONGEST_FLIGHT_VALUE } from '../../script-constants.js'
+import { LONGEST_VALUE } from '../../script-constants.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import type { GatedLock } from '../../core/gate/gated-lock.js'
 import type { TenureHold } from '../../core/hold/tenure-hold.js'
@@ -194,7 +194,7 @@ export class Computation {
       const value = await within(lock, hold, async () => work({ key, signal: hold.signal, token }))
       const text = written(codec, value, 'value')
       const bytes = platform.utf8Length(text.data)
-      if (bytes > LONGEST_FLIGHT_VALUE)
+      if (bytes > LONGEST_VALUE)
         throw new RangeError(`the value of ${quoted(lock.name)} is too long to share: it has ${bytes} bytes as text`)
       return [
         { value, age: 0, token, own: true },

@@ -1,6 +1,7 @@
 import { platform } from '#platform'
 import type { Codec } from '../../api/codec.js'
 import type { Timer } from '../../base/clock.js'
+import { ClosedError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
 import { POLL } from '../../script-constants.js'
 import type { Runtime } from '../../core/client/runtime.js'
@@ -122,7 +123,7 @@ export class Follower {
         return listening
       },
       (error: unknown) => {
-        if (!signal.aborted && !this.#warned)
+        if (!signal.aborted && !this.#warned && !(error instanceof ClosedError))
           runtime.options.logger.warn(`could not subscribe for ${quoted(title)}, so its waiters poll`, error)
         this.#warned = true
         this.#listening = undefined

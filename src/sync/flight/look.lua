@@ -8,7 +8,7 @@ local token, ended, state, form = endedOf(record)
 local now = serverNow()
 local age = token and now - ended or 0
 -- An end in the future was written by another program, or before the server's clock was set back.
-local usable = token and (after >= 0 and token ~= after or state == 'value' and age < fresh and age > -1000)
+local usable = token and (after >= 0 and token ~= after or state == 'value' and math.max(0, age) < fresh and age > -1000)
 local holder = holderOf(lock)
 return {
   token and state or false, token or 0, math.max(0, age), usable and form or false, usable and redis.call('HGET', record, 'value') or false,

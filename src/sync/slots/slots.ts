@@ -5,18 +5,19 @@ import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
 import { within } from '../../base/scope.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import {
-  show,
-  checkAmount,
   checkFunction,
   checkLease,
   checkName,
   checkOptions,
+  checkRetry,
   checkSignal,
   checkWait,
+  OPTIONS,
+  show,
+  usingArgs,
 } from '../../check-arguments.js'
-import { OPTIONS, usingArgs } from '../../check-arguments.js'
 import { LockLostError } from '../../errors.js'
-import { either, many, nil, text } from '../../lua/reply-shape.js'
+import { many, text } from '../../lua/reply-shape.js'
 import { slotsLast } from '../../keys.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots, SlotsOptions, SlotState } from '../../api/slots.js'
 import { repeatWhileTrouble } from '../../core/waiting/repeat-while-trouble.js'
@@ -46,7 +47,7 @@ interface Asked {
 
 const checkRun = (options: SlotOptions | undefined, isDue: boolean): Asked => {
   const { retry = 0, grace, lease, signal } = checkOptions(options, OPTIONS.runSlot)
-  checkAmount(retry, 'retry', 0, 1000)
+  checkRetry(retry)
   if (grace !== undefined) checkWait(grace, 'grace')
   if (grace !== undefined && !isDue)
     throw new TypeError('grace needs a slot that is a Date: the due time of any other slot is unknown')
@@ -138,10 +139,10 @@ export class ClaimedSlots implements Slots {
     const { runtime } = this.#home
     const options = { route: key, target: this.name }
     const last = await runtime.untilClosed(
-      () => runtime.link.command(['GET', key], either(text, nil), options),
+      () => runtime.link.command(['GETRANGE', key, '0', '31'], text, options),
       this.name,
     )
-    return last !== null && /^\d{1,15}$/.test(last) ? dateAt(Number(last)) : undefined
+    return /^\d{1,15}$/.test(last) ? dateAt(Number(last)) : undefined
   }
 
   async now(): Promise<number> {
@@ -206,14 +207,18 @@ export class ClaimedSlots implements Slots {
     const { runtime } = this.#home
     const { clock } = runtime.options
     const last = clock.monotonic() + PATIENCE
-    const until = (): number => Math.min(last, clock.monotonic() + hold.remaining())
+    const until = (): number => {
+      if (abortOf(signal) !== undefined) return 0
+      return Math.min(last, clock.monotonic() + hold.remaining())
+    }
     signal?.throwIfAborted()
     const outcome = await persist(runtime, () => record.claim(hold.tenure.wire, most), until)
     if ('answer' in outcome && outcome.answer === undefined) return undefined
-    const stopped = abortOf(hold.signal) ?? abortOf(signal)
-    if ('answer' in outcome && stopped === undefined) return outcome.answer
+    const [aborted, lost] = [abortOf(signal), abortOf(hold.signal)]
+    if ('answer' in outcome && (aborted ?? lost) === undefined) return outcome.answer
     runtime.retry.inBackground(() => record.giveBack())
-    throw 'error' in outcome ? outcome.error : stopped?.error
+    if (aborted !== undefined) throw aborted.error
+    throw 'error' in outcome ? outcome.error : lost?.error
   }
 
   async #work<T>(run: SlotRun, { lock, hold, record, work }: Working<T>): Promise<SlotResult<T>> {

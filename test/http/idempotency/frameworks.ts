@@ -36,14 +36,14 @@ export interface Framework {
 export const USER = 'x-user'
 
 /** It comes without types. */
-interface ExpressResponse {
+export interface ExpressResponse {
   append(name: string, value: string): void
   status(status: number): ExpressResponse
   send(body?: unknown): void
   write(chunk: Buffer): void
   end(): void
 }
-interface ExpressRequest {
+export interface ExpressRequest {
   readonly method: string
   readonly originalUrl: string
   readonly headers: Record<string, string | string[] | undefined>
@@ -54,7 +54,7 @@ interface ExpressPackage {
   (): ExpressApp
   text(options: object): unknown
 }
-const packageOf = createRequire(import.meta.url) as (name: string) => ExpressPackage
+export const packageOf = createRequire(import.meta.url) as (name: string) => ExpressPackage
 
 let outer = 0
 

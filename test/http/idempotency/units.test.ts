@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, createServer, type OutgoingHttpHeaders, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { randomBytes } from 'node:crypto'
-import { connect } from 'holdfast'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, connect, type Flight } from 'holdfast'
 import { expressIdempotency } from 'holdfast/idempotency'
 import { type Answer, answers } from '#src/http/idempotency/stored-answer-format.js'
 import { parsedBody } from '#src/http/idempotency/request-body.js'
 import { hashOf, keyIn } from '#src/http/idempotency/key-field.js'
+import { type ExpressRequest, type ExpressResponse, packageOf } from './frameworks.js'
 import { Recording } from '#src/http/idempotency/response-recording.js'
 
 void test('keys: in quotes as in the draft, or bare', () => {
@@ -99,4 +104,66 @@ void test('options that make no sense → an error that names them', async () =>
   assert.throws(() => expressIdempotency({ client } as never), /scope/)
   assert.throws(() => expressIdempotency({ ...good, methods: [] }), /methods/)
   await client.close()
+})
+
+void test('the application answers before the answer to a retry is there → its connection stays', async () => {
+  const client = await connect('memory:')
+  const app = packageOf('express')()
+  app.use((request: ExpressRequest, response: ExpressResponse, next: () => void) => {
+    if (request.headers['x-impatient'] !== undefined) setTimeout(() => response.status(503).send('late'), 50)
+    next()
+  })
+  app.use(expressIdempotency({ client, scope: () => sleep(150, 'ada') }))
+  let reached: (response: ExpressResponse) => void = () => undefined
+  const held = new Promise<ExpressResponse>((resolve) => (reached = resolve))
+  app.all('/', (_: unknown, response: ExpressResponse) => reached(response))
+  const server = createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const { port } = server.address() as AddressInfo
+  const post = (more: OutgoingHttpHeaders, over: Agent | false): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const headers = { 'idempotency-key': '"k"', ...more }
+      const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', headers, agent: over }, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode))
+      })
+      request.once('error', reject).end()
+    })
+  const first = post({}, false)
+  const response = await held
+  // This one would be answered with 409.
+  assert.equal(await post({ 'x-impatient': '1' }, agent), 503)
+  await sleep(300)
+  assert.equal(Object.values(agent.freeSockets).flat().length, 1, 'its connection is gone')
+  response.send('paid')
+  assert.equal(await first, 200)
+  agent.destroy()
+  server.close()
+  await client.close()
+})
+
+void test('a client that throws while it is not ready → that request fails, and the server does not count as away', async () => {
+  const real = await connect('memory:')
+  let ready = false
+  const flight = (...args: Parameters<Client['flight']>): Flight => {
+    if (!ready) throw new Error('not connected yet')
+    return real.flight(...args)
+  }
+  const app = packageOf('express')()
+  app.use(expressIdempotency({ client: { flight }, scope: () => 'ada', timeout: 50 }))
+  app.use((error: Error, _request: unknown, response: ExpressResponse, _next: unknown) => {
+    response.status(500).send(error.message)
+  })
+  app.all('/', (_: unknown, response: ExpressResponse) => response.send('paid'))
+  const server = createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const post = async (key: string): Promise<number> =>
+    (await fetch(url, { method: 'POST', headers: { 'idempotency-key': key } })).status
+  assert.equal(await post('one'), 500)
+  ready = true
+  await sleep(52)
+  assert.deepEqual(await Promise.all(['two', 'three', 'four'].map(post)), [200, 200, 200])
+  server.close()
+  await real.close()
 })

@@ -90,6 +90,27 @@ onStage('stopped while its claim is under way → rejects, nothing has run, and 
   raw('DEL', ...KEYS)
 })
 
+onStage(
+  'stopped while its claim gets no answer → rejects with the reason, long before the lease ends',
+  async (stage) => {
+    await warm(stage)
+    const { client, clock, driver, run, raw } = stage
+    const stop = new AbortController()
+    driver.loses = (words) => (words.some((word) => word.includes(slotsClaim.sha)) ? 'request' : undefined)
+    const running = client.slots('o').run('x', { signal: stop.signal }, () => assert.fail())
+    const failed = assert.rejects(running, /stopped/)
+    await clock.advance(2000)
+    stop.abort(new Error('stopped'))
+    const began = clock.now()
+    await run(failed)
+    assert.ok(clock.now() - began < 1500, `${clock.now() - began} ms`)
+    driver.loses = () => undefined
+    await clock.advance(5000)
+    assert.equal((await run(client.slots('o').run('x', () => 1))).outcome, 'ran')
+    raw('DEL', ...KEYS)
+  },
+)
+
 onStage('a claim that is not permitted → rejects at once', async (stage) => {
   await warm(stage)
   const { client, driver, clock, run } = stage

@@ -4,7 +4,7 @@ local function endedOf(record)
   local known = shortFields(record, 'token', 'ended', 'state', 'form')
   local token, ended, form = whole(known[1] or nil), whole(known[2] or nil), known[4]
   local ours = (known[3] == 'value' or known[3] == 'failed') and (form == 'none' or form == 'text' or form == 'base64')
-  if ours and (token or 0) > 0 and ended and redis.call('HEXISTS', record, 'value') == 1 and redis.call('HSTRLEN', record, 'value') <= LONGEST_FLIGHT_VALUE then
+  if ours and (token or 0) > 0 and ended and redis.call('HEXISTS', record, 'value') == 1 and redis.call('HSTRLEN', record, 'value') <= LONGEST_VALUE then
     return token, ended, known[3], form
   end
   return nil, not (known[1] and known[2] and form) and redis.call('EXISTS', record) == 1
