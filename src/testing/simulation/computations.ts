@@ -56,7 +56,10 @@ export class Computations {
   readonly #claims = new Map<string, Claim>()
   readonly #newestToken = new Map<string, bigint>()
   /** How the newest computation of a name ended, and when, as long as that is kept. */
-  readonly #newestEnd = new Map<string, { readonly id: string; readonly state: string; readonly at: number }>()
+  readonly #newestEnd = new Map<
+    string,
+    { readonly id: string; readonly state: string; readonly at: number; readonly until: number }
+  >()
   /** When a call of this process last looked at this name for the first time. */
   readonly #lookedAt = new Map<string, number>()
   readonly #returns = new Map<string, Return[]>()
@@ -84,7 +87,7 @@ export class Computations {
     const lookedAt = this.#lookedAt.get(`${process.name} ${name}`) ?? 0
     // A server that lost its data may give a token again; who was released by force meanwhile does not know it yet.
     const excused = Math.min(since, lookedAt) <= this.#wipedAt || claim?.excused === true
-    if (!excused && end?.state === 'value' && end.at > lookedAt)
+    if (!excused && end?.state === 'value' && end.at > lookedAt && end.until > this.#now)
       this.#verdict.violation('once', `${id} computes, though ${end.id} has been stored since its caller looked`)
     const computed: Computed = {
       ...{ id, name, process, token, signal, running: true, failed: false, endedAt: undefined, stored: undefined },
@@ -166,7 +169,7 @@ export class Computations {
       this.#lookedAt.set(`${process.name} ${name}`, this.#now)
     if (op === 'flight/claim' && reply !== null) this.#claimed(process, name, BigInt(String(reply)))
     if (op === 'flight/finish')
-      this.#finished(process, name, BigInt(String(args[1])), { state: String(args[2]), reply })
+      this.#finished(process, name, BigInt(String(args[1])), { state: String(args[2]), kept: Number(args[5]), reply })
     if (op === 'lock/force-release') this.#excuse(name)
   }
 
@@ -177,7 +180,12 @@ export class Computations {
     this.#claims.set(claimOf(process, name, token), { at: this.#now, excused: false })
   }
 
-  #finished(process: Party, name: string, token: bigint, { state, reply }: { state: string; reply: Reply }): void {
+  #finished(
+    process: Party,
+    name: string,
+    token: bigint,
+    { state, kept, reply }: { state: string; kept: number; reply: Reply },
+  ): void {
     const all = [...this.#all.values()]
     const computed = all.find((one) => one.process === process && one.name === name && one.token === token)
     if (computed === undefined) return
@@ -186,7 +194,7 @@ export class Computations {
       computed.stored = state as 'value' | 'failed'
       // Stored once more where the answer was lost.
       if (this.#newestEnd.get(name)?.id !== computed.id)
-        this.#newestEnd.set(name, { id: computed.id, state, at: this.#now })
+        this.#newestEnd.set(name, { id: computed.id, state, at: this.#now, until: this.#now + kept })
     } else computed.stored ??= 'refused'
   }
 
