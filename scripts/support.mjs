@@ -76,6 +76,12 @@ const runtimes = (read) => {
         'compiles programs against the packed package, strictly',
       ],
       ['Jest', '', find(read, check, /JEST = '([\d.]+)'/), 'CommonJS, without settings'],
+      ...['vitest', 'tsx', 'ts-node', 'esbuild', 'rollup', 'webpack'].map((name) => [
+        `\`${name}\``,
+        '',
+        locked(read, `${FRAMEWORKS}/bundlers`, name),
+        '[a program or a test](bundling.md)',
+      ]),
     ],
   )
 }

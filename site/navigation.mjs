@@ -55,6 +55,7 @@ const DEPLOY = [
   page('Shut down', '/shutdown'),
   page('Kubernetes', '/recipes/kubernetes'),
   page('AWS Lambda', '/recipes/lambda'),
+  page('Bundles and runners', '/bundling'),
   page('Users and rights (ACL)', '/security#a-user-who-may-do-no-more'),
 ]
 const OPERATE = [
