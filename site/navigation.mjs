@@ -80,7 +80,11 @@ const INSIDE = [
   page('What was tried for speed', '/performance'),
   page('Behaviours and tests', '/conformance'),
 ]
-const PROJECT = [page('What is supported', '/support'), page('Changes', '/changelog'), page('Contributing', '/contributing')]
+const PROJECT = [
+  page('What is supported', '/support'),
+  page('Changes', '/changelog'),
+  page('Contributing', '/contributing'),
+]
 
 /** How you import them. @returns {Item[]} */
 const modules = () => {
