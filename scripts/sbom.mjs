@@ -7,7 +7,7 @@ import { isMain } from './is-main.mjs'
 
 const root = join(import.meta.dirname, '..')
 /** Parts of dist/, though only development dependencies here. */
-const BUNDLED = ['fengari', 'preact']
+export const BUNDLED = ['fengari', 'preact']
 
 /** @param {string} name @param {string} version */
 const purl = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${version}`

@@ -28,6 +28,7 @@ const REPOSITORY_ONLY = [
   'contributing',
   'how-it-works',
   'playground.md',
+  'support.md',
 ].map((path) => join(root, 'docs', path))
 
 /** What one declaration imports of others. */

@@ -10,11 +10,13 @@
  * HOLDFAST_TEST_TIMEOUT=300000  ms for each test file
  * HOLDFAST_TEST_AGAIN=1         one or two tests that failed beside others pass if they do so alone, three times
  */
+import { join } from 'node:path'
 import { copyBuild, install, installBeside } from './install.mjs'
 import { build } from './build.mjs'
 import { packageParts } from './check-package.mjs'
 import { findTests, runTests } from './test/node-tests.mjs'
-import { call, callTool, runParts, startTool, summarize } from './test/parts.mjs'
+import { stage } from './stage.mjs'
+import { call, callTool, root, runParts, startTool, summarize } from './test/parts.mjs'
 import { ensureChromium } from './test/chromium.mjs'
 import { ensureJava } from './test/java.mjs'
 import { ensureNginx } from './test/nginx.mjs'
@@ -88,6 +90,16 @@ const generations = () =>
     },
   }))
 
+/** Beside the bundlers lies what is published. */
+const bundlers = () => ({
+  name: 'bundlers and runners',
+  run: async () => {
+    const folder = 'test/suites/frameworks/packages/bundlers'
+    orThrow(installBeside(folder), 'npm ci failed')
+    await stage(join(root, folder, 'node_modules/holdfast'))
+  },
+})
+
 const docs = () => [
   { name: 'chromium', run: ensureChromium },
   { name: 'site', run: () => call(process.execPath, ['scripts/docs.mjs']) },
@@ -107,7 +119,7 @@ const total = await runParts([
   { name: 'build and types', run: async () => orThrow(await build({ tests: true }), 'the build failed') },
   ...(patterns.length > 0 ? [] : checks()),
   ...(connections ? others() : []),
-  ...(frameworks ? generations() : []),
+  ...(frameworks ? [...generations(), bundlers()] : []),
   ...(site ? docs() : []),
   ...(beside ? redisson() : []),
   {

@@ -55,6 +55,7 @@ const DEPLOY = [
   page('Shut down', '/shutdown'),
   page('Kubernetes', '/recipes/kubernetes'),
   page('AWS Lambda', '/recipes/lambda'),
+  page('Bundles and runners', '/bundling'),
   page('Users and rights (ACL)', '/security#a-user-who-may-do-no-more'),
 ]
 const OPERATE = [
@@ -79,7 +80,11 @@ const INSIDE = [
   page('What was tried for speed', '/performance'),
   page('Behaviours and tests', '/conformance'),
 ]
-const PROJECT = [page('Changes', '/changelog'), page('Contributing', '/contributing')]
+const PROJECT = [
+  page('What is supported', '/support'),
+  page('Changes', '/changelog'),
+  page('Contributing', '/contributing'),
+]
 
 /** How you import them. @returns {Item[]} */
 const modules = () => {

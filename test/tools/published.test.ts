@@ -36,9 +36,59 @@ void test('the package laid out and packed twice → the same bytes', () => {
   assert.equal(packed('one'), packed('two'))
 })
 
-void test('the public types → those of test/tools/api-report.txt; node scripts/api-report.mjs --write renews it', async () => {
-  const { apiReport, REPORT } = await load<{ apiReport(): Promise<string>; REPORT: string }>('api-report.mjs')
-  assert.equal(await apiReport(), readFileSync(REPORT, 'utf8'))
+interface Report {
+  apiReport(): Promise<string>
+  problemsHere(): Promise<string[]>
+  reportProblems(kept: string, types: string, changelog: string): string[]
+  reportOf(types: string, changelog: string, words: string, kept: string): string
+}
+const { problemsHere, reportOf, reportProblems } = await load<Report>('api-report.mjs')
+
+void test('the public types → those of test/tools/api-report.txt, which names the line of CHANGELOG.md that tells of their last change', async () => {
+  assert.deepEqual(await problemsHere(), [])
+})
+
+const CHANGELOG = `# Changelog
+
+## [1.1.0] - Unreleased
+
+### Added
+
+- \`client.second\` does what
+  [the guide](docs/guide.md) says.
+- Two lines with the same words.
+- More of the same words.
+
+## [1.0.0] - 2026-01-31
+
+### Added
+
+- \`client.first\`: the beginning.
+`
+const written = (words: string, types = 'types', changelog = CHANGELOG): string =>
+  reportOf(types, changelog, words, 'an older report')
+
+void test('a report with a line of the changelog → kept, until the types or the line are others', () => {
+  const report = written('client.second does what the guide says')
+  assert.deepEqual(reportProblems(report, 'types', CHANGELOG), [])
+  assert.match(reportProblems(report, 'types\nmore', CHANGELOG).join('\n'), /^\+ more$/m)
+  assert.match(reportProblems(report, 'types', CHANGELOG.replace('second', 'other')).join('\n'), /has no line with/)
+  assert.match(reportProblems(`${report}!`, 'types!', CHANGELOG).join('\n'), /changed by hand/)
+  assert.match(reportProblems('types', 'types', CHANGELOG).join('\n'), /does not say which line/)
+})
+
+void test('after the release → the same types need no new line', () => {
+  const released = CHANGELOG.replace('Unreleased', '2026-03-01')
+  const next = released.replace('# Changelog\n', '# Changelog\n\n## [1.2.0] - Unreleased\n')
+  const report = written('client.second')
+  assert.deepEqual(reportProblems(report, 'types', next), [])
+  assert.equal(reportOf('types', next, '', report), report)
+})
+
+void test('words of no line, of several, of an older version, or too few; or a version that is released → refused', () => {
+  for (const words of ['client.third', 'the same words', 'client.first', '', 'a', ' '.repeat(9)])
+    assert.throws(() => written(words), /stands in \d lines of CHANGELOG\.md under 1\.1\.0/, words)
+  assert.throws(() => written('client.second', 'types', CHANGELOG.replace('Unreleased', '2026-03-01')), /is released/)
 })
 
 /** kB of JavaScript that an import reads at once, without what it loads when it is used. */
