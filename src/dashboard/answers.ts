@@ -36,3 +36,9 @@ export const refusal = (status: number, text: string, more?: Answered['more']): 
 
 export const json = (value: unknown, status = 200): Response =>
   answer(JSON.stringify(value), { status, type: 'application/json' })
+
+/** Why a request that may do only so much is refused. */
+export const notAllowed = (leave: false | 'read'): Response =>
+  leave === false
+    ? refusal(403, 'You may not see this page.')
+    : refusal(405, 'You may look, but not act.', { Allow: '' })

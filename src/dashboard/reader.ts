@@ -25,11 +25,6 @@ const MOST_FREE = 500
 /** After so many readings the server's clock is read again. */
 const CLOCK_EVERY = 60
 
-/** A lock and its JSON, which is compared with the next one's. */
-interface Entry extends Before {
-  readonly json: string
-}
-
 /** What one reading found. `missing`: why some locks are not in it. */
 interface Listed {
   readonly locks: readonly ListedLock[]
@@ -45,13 +40,11 @@ export interface ReaderOptions {
 /** Gets what has changed after each reading. */
 export type Listener = (difference: Difference) => void
 
-const entryOf = (lock: ShownLock, seen: number): Entry => ({ lock, seen, json: JSON.stringify(lock) })
-
 /** Reads the locks once a second for all tabs together, and not at all while nobody looks. */
 export class Reader {
   readonly #options: ReaderOptions
   readonly #listeners = new Set<Listener>()
-  #entries = new Map<string, Entry>()
+  #entries = new Map<string, Before>()
   /** The newest reading as the client gave it. */
   #listed: readonly ListedLock[] = []
   readonly #leaders: Leaders
@@ -198,7 +191,7 @@ export class Reader {
     this.#listed = listed
     this.#entries = this.#entriesOf(listed, now, missing !== null)
     const cycles = this.#cyclesOf(listed)
-    const changed = [...this.#entries].filter(([id, { json }]) => before.get(id)?.json !== json)
+    const changed = [...this.#entries].filter(([id, { lock }]) => before.get(id)?.lock !== lock)
     const gone = [...before.keys()].filter((id) => !this.#entries.has(id))
     this.#took = systemClock.monotonic() - began
     const every = Math.max(EVERY, Math.round(this.#took * (SHARE + 1)))
@@ -223,19 +216,20 @@ export class Reader {
   }
 
   /** `partly`: something could not be read. What is not there then is perhaps only not read, and stays as it was. */
-  #entriesOf(listed: readonly ListedLock[], now: number, partly: boolean): Map<string, Entry> {
+  #entriesOf(listed: readonly ListedLock[], now: number, partly: boolean): Map<string, Before> {
     const { alias } = this.#options
     const before = this.#entries
     const there = new Set(listed.map((lock) => idOf(lock, alias)))
     const absent = [...before.values()].filter(({ lock }) => !there.has(lock.id))
-    const stays = ({ lock }: Entry): boolean => partly && lock.free === undefined
+    const stays = ({ lock }: Before): boolean => partly && lock.free === undefined
     const seen = { now, alias, before: (id: string) => before.get(id) }
-    const entry = (lock: ListedLock): Entry =>
-      entryOf(shown(lock, { ...seen, election: this.#leaders.isElection(lock) }), now)
-    const read = listed.slice(0, MOST_LOCKS).map(entry)
+    const entry = (lock: ShownLock): Before => ({ lock, seen: now })
+    const read = listed
+      .slice(0, MOST_LOCKS)
+      .map((lock) => entry(shown(lock, { ...seen, election: this.#leaders.isElection(lock) })))
     const kept = absent.filter(stays).slice(0, MOST_LOCKS - read.length)
     const free = absent.filter((entry) => !stays(entry)).flatMap((entry) => freed(entry, now) ?? [])
-    const all = [...read, ...kept, ...free.slice(-MOST_FREE).map((lock) => entryOf(lock, now))]
+    const all = [...read, ...kept, ...free.slice(-MOST_FREE).map(entry)]
     return new Map(all.map((entry) => [entry.lock.id, entry]))
   }
 
@@ -258,6 +252,7 @@ export class Reader {
   }
 
   #tell(set: readonly ShownLock[], gone: readonly string[]): void {
-    for (const listener of this.#listeners) listener({ ...this.#around, set, gone })
+    const difference = { ...this.#around, set, gone }
+    for (const listener of this.#listeners) listener(difference)
   }
 }

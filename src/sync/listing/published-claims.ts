@@ -13,7 +13,8 @@ const MOST_PARTS = 300
 const MOST_LOCKS = 100_000
 const MOST_KEYS = 1000
 
-const [PLAIN, FAIR] = ['lock', 'fairLock'].map((kind) => listable(kind)?.layout)
+const PLAIN = listable('lock')?.layout
+const FAIR = listable('fairLock')?.layout ?? -1
 
 /** The running number of an owner or a place, and since when it holds or waits, ms since the epoch. */
 export type Spell = readonly [number: number, since: number]
@@ -76,7 +77,9 @@ export const readEntry = (text: string): Said | undefined => {
 export class PublishedClaims {
   readonly #runtime: Runtime
   readonly #skipped: SkippedLocks | undefined
-  readonly #all = new Map<string, Claim>()
+  /** By layout and key. */
+  readonly #all: Map<string, Claim>[] = []
+  #size = 0
 
   constructor(runtime: Runtime, skipped?: SkippedLocks) {
     this.#runtime = runtime
@@ -85,7 +88,9 @@ export class PublishedClaims {
 
   /** By key. */
   get all(): readonly Claim[] {
-    return [...this.#all.values()].sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    return this.#all
+      .flatMap((claims) => [...claims.values()])
+      .sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
   }
 
   async read(): Promise<void> {
@@ -99,7 +104,7 @@ export class PublishedClaims {
   found(kind: string, key: string, name?: string): void {
     const shown = listable(kind)
     // Without waiters, a fair lock looks like a plain one.
-    if (shown?.layout === PLAIN && this.#all.has(`${FAIR} ${key}`)) return
+    if (shown?.layout === PLAIN && this.#of(FAIR).has(key)) return
     const claim = shown && this.#at(shown, key)
     if (shown === undefined || claim === undefined) return
     if (shown.rank < claim.shown.rank) claim.shown = shown
@@ -155,16 +160,21 @@ export class PublishedClaims {
     for (const wanted of said.keys) if (claim.keys.size < MOST_KEYS) claim.keys.add(wanted)
     claim.more ||= said.more || claim.keys.size === MOST_KEYS
     const before = claim.spells.get(client)
-    const fields = [...(before?.fields ?? []), field]
-    claim.spells.set(client, { holds: said.holds ?? before?.holds, waits: said.waits ?? before?.waits, fields })
+    const { holds = before?.holds, waits = before?.waits } = said
+    claim.spells.set(client, { holds, waits, fields: before === undefined ? [field] : [...before.fields, field] })
   }
 
   #at(shown: Listable, key: string): Claim | undefined {
-    const place = `${shown.layout} ${key}`
-    const there = this.#all.get(place)
-    if (there !== undefined || this.#all.size >= MOST_LOCKS) return there
+    const claims = this.#of(shown.layout)
+    const there = claims.get(key)
+    if (there !== undefined || this.#size >= MOST_LOCKS) return there
     const claim: Claim = { key, shown, names: new Set(), keys: new Set(), more: false, spells: new Map() }
-    this.#all.set(place, claim)
+    claims.set(key, claim)
+    this.#size++
     return claim
+  }
+
+  #of(layout: number): Map<string, Claim> {
+    return (this.#all[layout] ??= new Map())
   }
 }
