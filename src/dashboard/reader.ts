@@ -8,13 +8,12 @@ import { type Cycle, forestOf, identityOf } from '../cli/tree/wait-forest.js'
 import { plainText } from '../plain-text.js'
 import { textOf } from '../thrown.js'
 import { Leaders } from './leaders.js'
+import { withoutOverdue } from './overdue.js'
+import { EVERY, Pace } from './pace.js'
 import { Rates } from './rates.js'
 import { type Alias, type Before, freed, idOf, shown } from './shown.js'
 import type { Around, CycleStep, Difference, ShownLock, Snapshot } from './state.js'
 
-/** ms from the beginning of one reading to the next; a long one has at least so many times its own length behind it. */
-const EVERY = 1000
-const SHARE = 3
 /** ms. So long after the last poll the page that polled counts as one that looks. */
 const LINGER = 5000
 /** ms. If a reading takes longer, the client is asked whether its server is away: an answer may take until the client gives up. */
@@ -130,13 +129,13 @@ export class Reader {
   }
 
   async #readOnce(): Promise<void> {
-    const began = systemClock.monotonic()
+    const pace = new Pace()
     this.readings += 1
     const stop = this.#askWhileSlow()
     try {
-      this.#take(await this.#list(), began)
+      this.#take(await this.#list(), pace)
     } catch (error) {
-      this.#took = systemClock.monotonic() - began
+      this.#took = pace.took
       this.#fail(textOf(error))
     } finally {
       stop()
@@ -185,18 +184,19 @@ export class Reader {
     this.#tell([], [])
   }
 
-  #take({ locks: listed, missing }: Listed, began: number): void {
+  #take({ locks: all, missing }: Listed, pace: Pace): void {
     const now = Math.round(this.#now?.() ?? systemClock.now())
+    const listed = withoutOverdue(all, now)
     const before = this.#entries
     this.#listed = listed
     this.#entries = this.#entriesOf(listed, now, missing !== null)
     const cycles = this.#cyclesOf(listed)
     const changed = [...this.#entries].filter(([id, { lock }]) => before.get(id)?.lock !== lock)
     const gone = [...before.keys()].filter((id) => !this.#entries.has(id))
-    this.#took = systemClock.monotonic() - began
-    const every = Math.max(EVERY, Math.round(this.#took * (SHARE + 1)))
     const hidden = Math.max(0, listed.length - MOST_LOCKS)
     const rates = this.#count(now)
+    const { every } = pace
+    this.#took = pace.took
     this.#around = { ...this.#around, at: now, every, hidden, cycles, rates, trouble: null, missing }
     void this.#leaders.look(listed)
     this.#tell(

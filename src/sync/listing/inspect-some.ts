@@ -2,10 +2,12 @@ import type { ListedKind, SharedKind } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import type { ServerState } from '../../core/protocol/lock-protocol.js'
 import { fencingCounter, lineDeadlines, lineQueue, slotOf } from '../../keys.js'
-import { integer, list, text } from '../../lua/reply-shape.js'
 import { listingInspectSome } from '../../lua/scripts.gen.js'
 import { fairKeys } from '../fair-lock/fair-keys.js'
 import type { Claim } from './published-claims.js'
+
+export const partsOf = <T>(all: readonly T[], most: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / most) }, (_, i) => all.slice(i * most, (i + 1) * most))
 
 type Keys = readonly [lock: string, queue: string, deadlines: string, counter: string]
 
@@ -21,6 +23,9 @@ const KEYS: Readonly<Partial<Record<ListedKind | SharedKind, (key: string) => Ke
   nonReentrantFairLock: keysInLine,
 }
 
+/** How many locks one script reads: about a ms of the server. */
+const IN_ONE_SCRIPT = 64
+
 /** The claims that one script can read together: in a cluster, those of one slot. The others have to be read one at a time. */
 export const togetherIn = (claims: readonly Claim[], cluster: boolean): readonly (readonly Claim[])[] => {
   const bySlot = new Map<number, Claim[]>()
@@ -31,7 +36,7 @@ export const togetherIn = (claims: readonly Claim[], cluster: boolean): readonly
     if (there === undefined) bySlot.set(slot, [claim])
     else there.push(claim)
   }
-  return [...bySlot.values()]
+  return [...bySlot.values()].flatMap((some) => partsOf(some, IN_ONE_SCRIPT))
 }
 
 /** Asks the server about such locks. Undefined: that one has to be asked about alone. */
@@ -44,22 +49,27 @@ export const inspectSome = async (
   return claims.map((_, i) => stateOf(found[i]))
 }
 
-/** `entry`: what the script says about one lock. */
-const stateOf = (entry: unknown): ServerState | undefined => {
-  if (!list(entry)) return undefined
-  const [ttl, ...texts] = entry
-  return integer(ttl) && texts.length >= 3 && texts.every(text) ? read(ttl, texts) : undefined
-}
+/** How many lines stand before those of the waiters. */
+const BEFORE_WAITERS = 4
 
-const read = (ttl: number, [holder = '', count, token = '', ...line]: readonly string[]): ServerState => {
-  const holders = count === '' ? [] : [{ owner: holder, count: Number(count) }]
-  const waiting = waitersIn(line)
-  return token === '' ? { ttl, holders, waiting } : { ttl, holders, waiting, token: BigInt(token) }
+/** `said`: what the script says about one lock. */
+const stateOf = (said = ''): ServerState | undefined => {
+  const lines = said.split('\n')
+  const [ttl = '', owner = '', count = '', token = ''] = lines
+  if (lines.length < BEFORE_WAITERS) return undefined
+  const holders = count === '' ? [] : [{ owner, count: Number(count) }]
+  const state = { ttl: Number(ttl), holders, waiting: waitersIn(lines) }
+  return token === '' ? state : { ...state, token: BigInt(token) }
 }
 
 /** A place that stands twice is shown where it stands first. */
-const waitersIn = (line: readonly string[]): NonNullable<ServerState['waiting']> => {
-  const waiting = new Map<string, number>()
-  for (let i = 0; i + 1 < line.length; i += 2) waiting.set(line[i] as string, Math.floor(Number(line[i + 1])))
-  return Array.from(waiting, ([owner, deadline]) => ({ owner, deadline }))
+const waitersIn = (lines: readonly string[]): NonNullable<ServerState['waiting']> => {
+  const waiting: { owner: string; deadline: number }[] = []
+  const seen = new Set<string>()
+  for (let i = BEFORE_WAITERS; i + 1 < lines.length; i += 2) {
+    const owner = lines[i] as string
+    if (seen.size === seen.add(owner).size) continue
+    waiting.push({ owner, deadline: Math.floor(Number(lines[i + 1])) })
+  }
+  return waiting
 }

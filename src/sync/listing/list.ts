@@ -16,13 +16,14 @@ import { type Claim, PublishedClaims } from './published-claims.js'
 import { isLeftOut, isPartAway, SkippedLocks } from './skipped-locks.js'
 import { listable } from './kinds-in-one-row.js'
 import { lookAt, scanKeys } from './scan-keys.js'
+import { partsOf } from './inspect-some.js'
 import { type ListHome, nameOf } from './listed-lock.js'
 import { ReadLocks } from './read-locks.js'
 
 export type { ListHome }
 
-/** How many locks are read at a time, a ms or two of the server, and how many such groups are asked for ahead. */
-const TOGETHER = 64
+/** How many locks are asked about at a time, some ms of the server, and how many such groups are asked for ahead. */
+const TOGETHER = 256
 const AHEAD = 2
 
 const checked = (options: ListOptions | undefined): Partial<ListOptions> => {
@@ -76,7 +77,7 @@ async function* rows(
   const wanted = claims.all.filter((claim) => (kind === undefined || claim.shown.kind === kind) && matches(claim))
   const step = (some: readonly Claim[]) => runtime.untilClosed(() => reading.rows(some))
   let found = false
-  for await (const some of inOrder(partsOf(wanted), step)) {
+  for await (const some of inOrder(partsOf(wanted, TOGETHER), step)) {
     for (const row of some) {
       signal?.throwIfAborted()
       found = true
@@ -89,9 +90,6 @@ async function* rows(
   if (refused !== undefined && !found && (name !== undefined || isTransient(refused))) throw refused
   return undefined
 }
-
-const partsOf = (claims: readonly Claim[]): readonly (readonly Claim[])[] =>
-  Array.from({ length: Math.ceil(claims.length / TOGETHER) }, (_, i) => claims.slice(i * TOGETHER, (i + 1) * TOGETHER))
 
 /** The results in the order of the items. Some are in progress ahead of the one that is waited for. */
 async function* inOrder<T, R>(items: readonly T[], step: (item: T) => Promise<R>): AsyncGenerator<R, undefined> {

@@ -97,13 +97,19 @@ export const rowOf = (home: ListHome, claim: Claim, known: KnownLabels, state: S
 const shownOf = <T>(all: T[]): T[] => (all.length > SHOWN ? all.slice(0, SHOWN) : all)
 
 /** When it began, if its client has published that for this very owner. */
-const aged = <T extends Anybody>(one: T, spell: Spell | undefined): T & Aged =>
-  spell?.[0] === numberOf(one.owner) ? { ...one, since: spell[1] } : one
+const aged = <T extends Anybody>(one: T, spell: Spell | undefined): T & Aged => {
+  if (spell?.[0] !== numberOf(one.owner)) return one
+  // It is nobody else's yet, and there may be very many.
+  const draft: T & { since?: number } = one
+  draft.since = spell[1]
+  return draft
+}
 
 /** Places of some kinds have no time of their own. */
 const timely = (one: WaiterState): WaiterState => {
   if (one.deadline !== Infinity) return one
-  const { deadline, ...waiter } = one
+  const waiter = { ...one }
+  delete waiter.deadline
   return waiter
 }
 

@@ -35,9 +35,9 @@ export interface Said {
 export interface Claim {
   readonly key: string
   shown: Listable
-  readonly names: Set<string>
+  names: Set<string>
   /** Of a group, and whether there may be more. */
-  readonly keys: Set<string>
+  keys: Set<string>
   more: boolean
   /** What each client says. */
   readonly spells: Map<string, Spells>
@@ -55,8 +55,10 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 const spellOf = (value: unknown): Spell | undefined => {
   if (!Array.isArray(value)) return undefined
   const [number, since] = value as unknown[]
-  return Number.isSafeInteger(number) && Number.isSafeInteger(since) ? [number as number, since as number] : undefined
+  return Number.isSafeInteger(number) && Number.isSafeInteger(since) ? (value as unknown as Spell) : undefined
 }
+
+const NO_KEYS: readonly string[] = []
 
 /** Another program may have written anything. Undefined: it is no entry. */
 export const readEntry = (text: string): Said | undefined => {
@@ -64,7 +66,7 @@ export const readEntry = (text: string): Said | undefined => {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return undefined
     const { n, h, w, l, k, m } = value as Readonly<Record<string, unknown>>
-    const keys = Array.isArray(k) ? (k as unknown[]).filter(isText) : []
+    const keys = Array.isArray(k) ? (k as unknown[]).filter(isText) : NO_KEYS
     const lost = Number.isSafeInteger(l) ? (l as number) : undefined
     const name = isText(n) && n !== '' ? n : undefined
     return { name, holds: spellOf(h), waits: spellOf(w), lost, keys, more: m === 1 }
@@ -72,6 +74,11 @@ export const readEntry = (text: string): Said | undefined => {
     return undefined
   }
 }
+
+/** Most locks have no name but their key, and no keys of a group. Nothing is added to this one. */
+const NOTHING = new Set<string>()
+
+const added = (all: Set<string>, text: string): Set<string> => (all === NOTHING ? new Set([text]) : all.add(text))
 
 /** What the clients have published, by lock. */
 export class PublishedClaims {
@@ -108,7 +115,7 @@ export class PublishedClaims {
     const claim = shown && this.#at(shown, key)
     if (shown === undefined || claim === undefined) return
     if (shown.rank < claim.shown.rank) claim.shown = shown
-    if (name !== undefined) claim.names.add(name)
+    if (name !== undefined) claim.names = added(claim.names, name)
   }
 
   async #clients(): Promise<readonly string[]> {
@@ -155,9 +162,9 @@ export class PublishedClaims {
     if (shown === undefined || said === undefined || key === '') return
     const claim = this.#at(shown, key)
     if (claim === undefined) return
-    claim.names.add(said.name ?? key)
+    if (said.name !== undefined) claim.names = added(claim.names, said.name)
     if (shown.rank < claim.shown.rank) claim.shown = shown
-    for (const wanted of said.keys) if (claim.keys.size < MOST_KEYS) claim.keys.add(wanted)
+    for (const wanted of said.keys) if (claim.keys.size < MOST_KEYS) claim.keys = added(claim.keys, wanted)
     claim.more ||= said.more || claim.keys.size === MOST_KEYS
     const before = claim.spells.get(client)
     const { holds = before?.holds, waits = before?.waits } = said
@@ -168,7 +175,7 @@ export class PublishedClaims {
     const claims = this.#of(shown.layout)
     const there = claims.get(key)
     if (there !== undefined || this.#size >= MOST_LOCKS) return there
-    const claim: Claim = { key, shown, names: new Set(), keys: new Set(), more: false, spells: new Map() }
+    const claim: Claim = { key, shown, names: NOTHING, keys: NOTHING, more: false, spells: new Map() }
     claims.set(key, claim)
     this.#size++
     return claim
