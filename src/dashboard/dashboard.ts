@@ -19,7 +19,7 @@ export type Leave = false | 'read' | 'act'
 export interface DashboardOptions {
   /** The locks that this client can list are shown. */
   readonly client: Client
-  /** Says for each request what it may do. If it throws, the request may do nothing. */
+  /** Says for each request what it may do; for an action, also after its body has been read. If it throws, the request may do nothing. */
   readonly authorize: (request: Request) => Leave | Promise<Leave>
   /** Where the dashboard is mounted, for example `/admin/locks`. Default: wherever the requests lead. */
   readonly path?: string | undefined
