@@ -37,7 +37,7 @@ export const refusal = (status: number, text: string, more?: Answered['more']): 
 export const json = (value: unknown, status = 200): Response =>
   answer(JSON.stringify(value), { status, type: 'application/json' })
 
-/** Why a request that may do only so much is refused. */
+/** What a request hears that may not act, or not even look. */
 export const notAllowed = (leave: false | 'read'): Response =>
   leave === false
     ? refusal(403, 'You may not see this page.')

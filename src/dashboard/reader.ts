@@ -223,13 +223,13 @@ export class Reader {
     const absent = [...before.values()].filter(({ lock }) => !there.has(lock.id))
     const stays = ({ lock }: Before): boolean => partly && lock.free === undefined
     const seen = { now, alias, before: (id: string) => before.get(id) }
-    const entry = (lock: ShownLock): Before => ({ lock, seen: now })
+    const entry = (lock: ShownLock, from?: ListedLock): Before => ({ lock, seen: now, listed: from })
     const read = listed
       .slice(0, MOST_LOCKS)
-      .map((lock) => entry(shown(lock, { ...seen, election: this.#leaders.isElection(lock) })))
+      .map((lock) => entry(shown(lock, { ...seen, election: this.#leaders.isElection(lock) }), lock))
     const kept = absent.filter(stays).slice(0, MOST_LOCKS - read.length)
     const free = absent.filter((entry) => !stays(entry)).flatMap((entry) => freed(entry, now) ?? [])
-    const all = [...read, ...kept, ...free.slice(-MOST_FREE).map(entry)]
+    const all = [...read, ...kept, ...free.slice(-MOST_FREE).map((lock) => entry(lock))]
     return new Map(all.map((entry) => [entry.lock.id, entry]))
   }
 

@@ -98,7 +98,12 @@ const holding = (one: ListedHolder, at: number, around: Around): Person => {
   return kept(now, knownAs(now.id, around.people, at))
 }
 
-const waiting = (one: ListedWaiter, at: number, around: Around): Person => {
+const isAsListed = (one: ListedWaiter, was: ListedWaiter | undefined): boolean =>
+  one.keys === undefined && was?.owner === one.owner && was.label === one.label && was.since === one.since
+
+const waiting = (one: ListedWaiter, at: number, around: Around & { readonly listed: Before['listed'] }): Person => {
+  const there = around.people?.[at]
+  if (there !== undefined && isAsListed(one, around.listed?.waiting[at])) return there
   const before = knownAs(around.alias(one.owner), around.people, at)
   const label = one.label === undefined ? before?.label : cut(one.label)
   // There are many of them, and most are the same as at the reading before.
@@ -142,8 +147,9 @@ const ended = (before: Before | undefined, holders: readonly Person[], now: numb
 
 export const idOf = ({ kind, key }: Pick<ListedLock, 'kind' | 'key'>, alias: Alias): string => alias(`${kind} ${key}`)
 
-/** How a lock was shown after the reading before, and when it was read last. */
+/** How a lock was shown after the reading before, when it was read last, and what was listed then. */
 export interface Before {
+  readonly listed?: ListedLock | undefined
   readonly lock: ShownLock
   readonly seen: number
 }
@@ -167,7 +173,7 @@ export const shown = (lock: ListedLock, { now, alias, before: at, election = fal
   const last = at(id)
   const before = last?.lock
   const held = { people: before?.holders, now, alias }
-  const waited = { people: before?.waiting, now, alias }
+  const waited = { people: before?.waiting, listed: last?.listed, now, alias }
   const holders = lock.holders.slice(0, MOST_HOLDERS).map((one, at) => holding(one, at, held))
   const same = holders.length === 1 && before?.holders[0]?.id === holders[0]?.id
   const next: ShownLock = {
