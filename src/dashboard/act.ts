@@ -4,7 +4,7 @@ import { heldBy, lockOf } from '../cli/locks/listed-kinds.js'
 import { holdIn, locksAt } from '../cli/locks/find.js'
 import { textOf } from '../thrown.js'
 import { askFor } from './asked.js'
-import { json, refusal } from './answers.js'
+import { json, notAllowed, refusal } from './answers.js'
 import { bodyOf, fromOwnPage } from './guard.js'
 import type { Reader } from './reader.js'
 import type { Alias } from './shown.js'
@@ -34,6 +34,8 @@ export interface Acting {
   readonly alias: Alias
   readonly reader: Reader
   readonly tell: (action: DashboardAction) => void
+  /** What the request may do now. */
+  readonly leave: () => Promise<false | 'read' | 'act'>
 }
 
 /** The ids that the page knows of a lock and of one of its holders, and what else it has said. */
@@ -118,6 +120,9 @@ export const act = async (leaf: keyof typeof ACTS, request: Request, acting: Act
   if (!isJson(request)) return refusal(415, 'The body must be JSON.')
   const body = await bodyOf(request)
   if (body === undefined) return refusal(413, 'The body is too long.')
+  // A body may take any time to come.
+  const leave = await acting.leave()
+  if (leave !== 'act') return notAllowed(leave)
   const asked = askedIn(body)
   const wanted = asked && ACTS[leaf](asked)
   if (asked === undefined || wanted === undefined)

@@ -36,3 +36,9 @@ export const refusal = (status: number, text: string, more?: Answered['more']): 
 
 export const json = (value: unknown, status = 200): Response =>
   answer(JSON.stringify(value), { status, type: 'application/json' })
+
+/** What a request hears that may not act, or not even look. */
+export const notAllowed = (leave: false | 'read'): Response =>
+  leave === false
+    ? refusal(403, 'You may not see this page.')
+    : refusal(405, 'You may look, but not act.', { Allow: '' })

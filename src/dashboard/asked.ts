@@ -47,5 +47,8 @@ export const onAsked = async (
 }
 
 /** Resolves to whether a program of that client listens. */
-export const askFor = async (client: Client, of: string, { name, kind }: AskedToRelease): Promise<boolean> =>
-  (await topicOf(client, of).publish(JSON.stringify({ name, kind }))) > 0
+export const askFor = async (client: Client, of: string, { name, kind }: AskedToRelease): Promise<boolean> => {
+  const topic = topicOf(client, of)
+  // A node of a cluster counts only those that are connected to it.
+  return (await topic.publish(JSON.stringify({ name, kind }))) > 0 || (await topic.subscribers()) > 0
+}

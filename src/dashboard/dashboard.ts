@@ -3,12 +3,12 @@ import { systemClock } from '../base/clock.js'
 import { checkFunction, checkMethods, checkOptions, show } from '../check-arguments.js'
 import { plainJson } from '../plain-text.js'
 import { tell, textOf } from '../thrown.js'
-import { act, type ACTS, type DashboardAction } from './act.js'
-import { answer, refusal } from './answers.js'
+import { act, ACTS, type DashboardAction } from './act.js'
+import { answer, notAllowed, refusal } from './answers.js'
 import { PAGE, SCRIPT, STYLE } from './assets.gen.js'
 import { fromElsewhere } from './guard.js'
 import { Reader } from './reader.js'
-import { type Leaf, routeOf } from './route.js'
+import { routeOf } from './route.js'
 import { aliases } from './shown.js'
 import { Streams } from './streams.js'
 
@@ -19,7 +19,7 @@ export type Leave = false | 'read' | 'act'
 export interface DashboardOptions {
   /** The locks that this client can list are shown. */
   readonly client: Client
-  /** Says for each request what it may do. If it throws, the request may do nothing. */
+  /** Says for each request what it may do; for an action, also after its body has been read. If it throws, the request may do nothing. */
   readonly authorize: (request: Request) => Leave | Promise<Leave>
   /** Where the dashboard is mounted, for example `/admin/locks`. Default: wherever the requests lead. */
   readonly path?: string | undefined
@@ -74,7 +74,7 @@ export const dashboard = (options: DashboardOptions): DashboardHandler => {
     streams: new Streams(reader, checkStreams(streams)),
     act: (leaf, request) =>
       act(leaf, request, {
-        ...{ client, alias, reader },
+        ...{ client, alias, reader, leave: () => leaveOf(authorize, request) },
         // What it throws is its own affair: the action is done.
         tell: (action) =>
           tell(
@@ -85,14 +85,13 @@ export const dashboard = (options: DashboardOptions): DashboardHandler => {
   }
   return async (request, mount) => {
     const may = await leaveOf(authorize, request)
-    if (may === false) return refusal(403, 'You may not see this page.')
+    if (may === false) return notAllowed(may)
     const { pathname } = new URL(request.url)
-    const route = routeOf(pathname, path ?? mount?.base)
+    const route = routeOf(pathname, path ?? mount?.base, PLACES)
     if (route === undefined) return refusal(404, 'There is nothing here.')
     if ('redirect' in route) return redirected(request, route.redirect)
-    return METHODS[route.leaf].includes(request.method)
-      ? ANSWERS[route.leaf]({ request, may, parts })
-      : refusal(405, 'This method is not allowed here.', { Allow: METHODS[route.leaf].join(', ') })
+    const { methods, answer: answered } = route.place
+    return methods.includes(request.method) ? answered({ request, may, parts }) : wrongMethod(methods)
   }
 }
 
@@ -117,56 +116,56 @@ const leaveOf = async (authorize: DashboardOptions['authorize'], request: Reques
   }
 }
 
+const wrongMethod = (methods: readonly string[]): Response =>
+  refusal(405, 'This method is not allowed here.', { Allow: methods.join(', ') })
+
 const redirected = ({ method }: Request, location: string): Response =>
-  method === 'GET'
-    ? refusal(302, 'The page is below this address.', { Location: location })
-    : refusal(405, 'This method is not allowed here.', { Allow: 'GET' })
+  method === 'GET' ? refusal(302, 'The page is below this address.', { Location: location }) : wrongMethod(['GET'])
 
-const LOOKING = ['GET', 'HEAD'] as const
-const METHODS: Readonly<Record<Leaf, readonly string[]>> = {
-  '': LOOKING,
-  'app.js': LOOKING,
-  'style.css': LOOKING,
-  events: ['GET'],
-  state: ['GET'],
-  release: ['POST'],
-  extend: ['POST'],
-  ask: ['POST'],
+/** What the dashboard has under one path. */
+interface Place {
+  readonly methods: readonly string[]
+  readonly answer: (asking: Asking) => Response | Promise<Response>
 }
 
-const file =
-  (text: string, type: string) =>
-  ({ request }: Asking) =>
-    answer(request.method === 'HEAD' ? null : text, { type })
+const file = (text: string, type: string): Place => ({
+  methods: ['GET', 'HEAD'],
+  answer: ({ request }) => answer(request.method === 'HEAD' ? null : text, { type }),
+})
 
-const acting =
-  (leaf: keyof typeof ACTS) =>
-  ({ request, may, parts }: Asking) =>
-    may === 'act' ? parts.act(leaf, request) : refusal(405, 'You may look, but not act.', { Allow: '' })
+const acting = (leaf: keyof typeof ACTS): Place => ({
+  methods: ['POST'],
+  answer: ({ request, may, parts }) => (may === 'act' ? parts.act(leaf, request) : notAllowed(may)),
+})
 
-const ELSEWHERE = 'This request comes from another site.'
+/** What shows locks. */
+const reading = (answered: Place['answer']): Place => ({
+  methods: ['GET'],
+  answer: (asking) =>
+    fromElsewhere(asking.request) ? refusal(403, 'This request comes from another site.') : answered(asking),
+})
 
-const ANSWERS: Readonly<Record<Leaf, (asking: Asking) => Response | Promise<Response>>> = {
-  '': file(PAGE, 'text/html'),
-  'app.js': file(SCRIPT, 'text/javascript'),
-  'style.css': file(STYLE, 'text/css'),
-  events: ({ request, may, parts }) => {
-    if (fromElsewhere(request)) return refusal(403, ELSEWHERE)
-    const stream = parts.streams.open(may)
-    if (stream === undefined)
-      return refusal(503, 'Too many tabs have a stream. This one polls.', { 'Retry-After': '10' })
-    return answer(stream, { type: 'text/event-stream', more: { 'X-Accel-Buffering': 'no' } })
-  },
-  state: async ({ request, may, parts }) => {
-    if (fromElsewhere(request)) return refusal(403, ELSEWHERE)
-    try {
-      await parts.reader.poll()
-      return answer(plainJson({ ...parts.reader.snapshot(), may }, 0), { type: 'application/json' })
-    } catch (error) {
-      return refusal(503, textOf(error))
-    }
-  },
-  release: acting('release'),
-  extend: acting('extend'),
-  ask: acting('ask'),
-}
+const events = reading(({ may, parts }) => {
+  const stream = parts.streams.open(may)
+  if (stream === undefined) return refusal(503, 'Too many tabs have a stream. This one polls.', { 'Retry-After': '10' })
+  return answer(stream, { type: 'text/event-stream', more: { 'X-Accel-Buffering': 'no' } })
+})
+
+const state = reading(async ({ may, parts }) => {
+  try {
+    await parts.reader.poll()
+    return answer(plainJson({ ...parts.reader.snapshot(), may }, 0), { type: 'application/json' })
+  } catch (error) {
+    return refusal(503, textOf(error))
+  }
+})
+
+/** Below the path at which the dashboard is mounted, by the last part of the path. */
+const PLACES: ReadonlyMap<string, Place> = new Map([
+  ['', file(PAGE, 'text/html')],
+  ['app.js', file(SCRIPT, 'text/javascript')],
+  ['style.css', file(STYLE, 'text/css')],
+  ['events', events],
+  ['state', state],
+  ...(Object.keys(ACTS) as (keyof typeof ACTS)[]).map((leaf) => [leaf, acting(leaf)] as const),
+])

@@ -8,13 +8,12 @@ import { type Cycle, forestOf, identityOf } from '../cli/tree/wait-forest.js'
 import { plainText } from '../plain-text.js'
 import { textOf } from '../thrown.js'
 import { Leaders } from './leaders.js'
+import { withoutOverdue } from './overdue.js'
+import { EVERY, Pace } from './pace.js'
 import { Rates } from './rates.js'
 import { type Alias, type Before, freed, idOf, shown } from './shown.js'
 import type { Around, CycleStep, Difference, ShownLock, Snapshot } from './state.js'
 
-/** ms from the beginning of one reading to the next; a long one has at least so many times its own length behind it. */
-const EVERY = 1000
-const SHARE = 3
 /** ms. So long after the last poll the page that polled counts as one that looks. */
 const LINGER = 5000
 /** ms. If a reading takes longer, the client is asked whether its server is away: an answer may take until the client gives up. */
@@ -24,11 +23,6 @@ const MOST_LOCKS = 10_000
 const MOST_FREE = 500
 /** After so many readings the server's clock is read again. */
 const CLOCK_EVERY = 60
-
-/** A lock and its JSON, which is compared with the next one's. */
-interface Entry extends Before {
-  readonly json: string
-}
 
 /** What one reading found. `missing`: why some locks are not in it. */
 interface Listed {
@@ -45,13 +39,11 @@ export interface ReaderOptions {
 /** Gets what has changed after each reading. */
 export type Listener = (difference: Difference) => void
 
-const entryOf = (lock: ShownLock, seen: number): Entry => ({ lock, seen, json: JSON.stringify(lock) })
-
 /** Reads the locks once a second for all tabs together, and not at all while nobody looks. */
 export class Reader {
   readonly #options: ReaderOptions
   readonly #listeners = new Set<Listener>()
-  #entries = new Map<string, Entry>()
+  #entries = new Map<string, Before>()
   /** The newest reading as the client gave it. */
   #listed: readonly ListedLock[] = []
   readonly #leaders: Leaders
@@ -137,13 +129,13 @@ export class Reader {
   }
 
   async #readOnce(): Promise<void> {
-    const began = systemClock.monotonic()
+    const pace = new Pace()
     this.readings += 1
     const stop = this.#askWhileSlow()
     try {
-      this.#take(await this.#list(), began)
+      this.#take(await this.#list(), pace)
     } catch (error) {
-      this.#took = systemClock.monotonic() - began
+      this.#took = pace.took
       this.#fail(textOf(error))
     } finally {
       stop()
@@ -192,18 +184,19 @@ export class Reader {
     this.#tell([], [])
   }
 
-  #take({ locks: listed, missing }: Listed, began: number): void {
+  #take({ locks: all, missing }: Listed, pace: Pace): void {
     const now = Math.round(this.#now?.() ?? systemClock.now())
+    const listed = withoutOverdue(all, now)
     const before = this.#entries
     this.#listed = listed
     this.#entries = this.#entriesOf(listed, now, missing !== null)
     const cycles = this.#cyclesOf(listed)
-    const changed = [...this.#entries].filter(([id, { json }]) => before.get(id)?.json !== json)
+    const changed = [...this.#entries].filter(([id, { lock }]) => before.get(id)?.lock !== lock)
     const gone = [...before.keys()].filter((id) => !this.#entries.has(id))
-    this.#took = systemClock.monotonic() - began
-    const every = Math.max(EVERY, Math.round(this.#took * (SHARE + 1)))
     const hidden = Math.max(0, listed.length - MOST_LOCKS)
     const rates = this.#count(now)
+    const { every } = pace
+    this.#took = pace.took
     this.#around = { ...this.#around, at: now, every, hidden, cycles, rates, trouble: null, missing }
     void this.#leaders.look(listed)
     this.#tell(
@@ -223,19 +216,20 @@ export class Reader {
   }
 
   /** `partly`: something could not be read. What is not there then is perhaps only not read, and stays as it was. */
-  #entriesOf(listed: readonly ListedLock[], now: number, partly: boolean): Map<string, Entry> {
+  #entriesOf(listed: readonly ListedLock[], now: number, partly: boolean): Map<string, Before> {
     const { alias } = this.#options
     const before = this.#entries
     const there = new Set(listed.map((lock) => idOf(lock, alias)))
     const absent = [...before.values()].filter(({ lock }) => !there.has(lock.id))
-    const stays = ({ lock }: Entry): boolean => partly && lock.free === undefined
+    const stays = ({ lock }: Before): boolean => partly && lock.free === undefined
     const seen = { now, alias, before: (id: string) => before.get(id) }
-    const entry = (lock: ListedLock): Entry =>
-      entryOf(shown(lock, { ...seen, election: this.#leaders.isElection(lock) }), now)
-    const read = listed.slice(0, MOST_LOCKS).map(entry)
+    const entry = (lock: ShownLock, from?: ListedLock): Before => ({ lock, seen: now, listed: from })
+    const read = listed
+      .slice(0, MOST_LOCKS)
+      .map((lock) => entry(shown(lock, { ...seen, election: this.#leaders.isElection(lock) }), lock))
     const kept = absent.filter(stays).slice(0, MOST_LOCKS - read.length)
     const free = absent.filter((entry) => !stays(entry)).flatMap((entry) => freed(entry, now) ?? [])
-    const all = [...read, ...kept, ...free.slice(-MOST_FREE).map((lock) => entryOf(lock, now))]
+    const all = [...read, ...kept, ...free.slice(-MOST_FREE).map((lock) => entry(lock))]
     return new Map(all.map((entry) => [entry.lock.id, entry]))
   }
 
@@ -258,6 +252,7 @@ export class Reader {
   }
 
   #tell(set: readonly ShownLock[], gone: readonly string[]): void {
-    for (const listener of this.#listeners) listener({ ...this.#around, set, gone })
+    const difference = { ...this.#around, set, gone }
+    for (const listener of this.#listeners) listener(difference)
   }
 }

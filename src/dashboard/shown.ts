@@ -42,16 +42,41 @@ interface Around extends Pick<Seen, 'now' | 'alias'> {
   readonly people: readonly Person[] | undefined
 }
 
+const isSameList = (one: unknown, other: unknown): boolean =>
+  Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((item, i) => item === other[i])
+
+/** The same, down to the items of its lists. */
+const isSame = <T extends object>(one: T, other: T): boolean => {
+  const fields = Object.keys(one) as (keyof T)[]
+  return (
+    fields.length === Object.keys(other).length &&
+    fields.every((field) => one[field] === other[field] || isSameList(one[field], other[field]))
+  )
+}
+
+/** As it was, if nothing differs: what has not changed is still the same object at the next reading. */
+const kept = <T extends object>(now: T, before: T | undefined): T =>
+  before !== undefined && isSame(now, before) ? before : now
+
+/** Most of them stand where they stood. */
+const knownAs = (id: string, people: readonly Person[] | undefined, at: number): Person | undefined => {
+  const there = people?.[at]
+  return there?.id === id ? there : people?.find((other) => other.id === id)
+}
+
+/** The earliest that was ever said. */
+const sinceOf = ({ since }: Anybody, before: Person | undefined, now: number): number =>
+  Math.round(since ?? before?.since ?? now)
+
 /** A client that has died has no label any more: people still want to know who it was. */
-const person = (one: Anybody, { people, now, alias }: Around): Person => {
+const person = (one: Anybody, at: number, { people, now, alias }: Around): Person => {
   const id = alias(one.owner)
-  const before = people?.find((other) => other.id === id)
+  const before = knownAs(id, people, at)
   const label = one.label === undefined ? before?.label : cut(one.label)
   return {
-    ...{ id, client: alias(one.client), short: one.client.slice(0, 8) },
+    ...{ id, client: before?.client ?? alias(one.client), short: before?.short ?? one.client.slice(0, 8) },
     ...(label !== undefined && { label }),
-    // The earliest that was ever said.
-    since: Math.round(one.since ?? before?.since ?? now),
+    since: sinceOf(one, before, now),
     ...(one.keys !== undefined && { keys: one.keys.slice(0, MOST_KEYS).map(cut) }),
   }
 }
@@ -62,13 +87,30 @@ const signed = (holder: ListedHolder): Pick<Person, 'sign'> => {
   return is === 'redisson' || is === 'unknown' ? { sign: is } : {}
 }
 
-const holding = (one: ListedHolder, around: Around): Person => ({
-  ...person(one, around),
-  ...signed(one),
-  ...(one.mode !== 'exclusive' && { mode: one.mode }),
-  ...(one.count > 1 && { count: one.count }),
-  ...(one.waitsFor !== undefined && { wants: one.waitsFor.slice(0, MOST_KEYS).map(({ name }) => cut(name)) }),
-})
+const holding = (one: ListedHolder, at: number, around: Around): Person => {
+  const now = {
+    ...person(one, at, around),
+    ...signed(one),
+    ...(one.mode !== 'exclusive' && { mode: one.mode }),
+    ...(one.count > 1 && { count: one.count }),
+    ...(one.waitsFor !== undefined && { wants: one.waitsFor.slice(0, MOST_KEYS).map(({ name }) => cut(name)) }),
+  }
+  return kept(now, knownAs(now.id, around.people, at))
+}
+
+const isAsListed = (one: ListedWaiter, was: ListedWaiter | undefined): boolean =>
+  one.keys === undefined && was?.owner === one.owner && was.label === one.label && was.since === one.since
+
+const waiting = (one: ListedWaiter, at: number, around: Around & { readonly listed: Before['listed'] }): Person => {
+  const there = around.people?.[at]
+  if (there !== undefined && isAsListed(one, around.listed?.waiting[at])) return there
+  const before = knownAs(around.alias(one.owner), around.people, at)
+  const label = one.label === undefined ? before?.label : cut(one.label)
+  // There are many of them, and most are the same as at the reading before.
+  const same = before?.label === label && before?.since === sinceOf(one, before, around.now)
+  if (before !== undefined && same && one.keys === undefined && before.keys === undefined) return before
+  return kept(person(one, at, around), before)
+}
 
 const leaseOf = ({ remaining }: ListedLock, now: number, before: ShownLock | undefined): Partial<ShownLock> => {
   if (remaining === undefined) return {}
@@ -105,8 +147,9 @@ const ended = (before: Before | undefined, holders: readonly Person[], now: numb
 
 export const idOf = ({ kind, key }: Pick<ListedLock, 'kind' | 'key'>, alias: Alias): string => alias(`${kind} ${key}`)
 
-/** How a lock was shown after the reading before, and when it was read last. */
+/** How a lock was shown after the reading before, when it was read last, and what was listed then. */
 export interface Before {
+  readonly listed?: ListedLock | undefined
   readonly lock: ShownLock
   readonly seen: number
 }
@@ -129,13 +172,13 @@ export const shown = (lock: ListedLock, { now, alias, before: at, election = fal
   const id = idOf(lock, alias)
   const last = at(id)
   const before = last?.lock
-  const holders = lock.holders
-    .slice(0, MOST_HOLDERS)
-    .map((one) => holding(one, { people: before?.holders, now, alias }))
-  const waiting = lock.waiting.slice(0, MOST_WAITERS).map((one) => person(one, { people: before?.waiting, now, alias }))
+  const held = { people: before?.holders, now, alias }
+  const waited = { people: before?.waiting, listed: last?.listed, now, alias }
+  const holders = lock.holders.slice(0, MOST_HOLDERS).map((one, at) => holding(one, at, held))
   const same = holders.length === 1 && before?.holders[0]?.id === holders[0]?.id
-  return {
-    ...{ id, name: cut(lock.name), kind: lock.kind, holders, waiting },
+  const next: ShownLock = {
+    ...{ id, name: cut(lock.name), kind: lock.kind, holders },
+    waiting: lock.waiting.slice(0, MOST_WAITERS).map((one, at) => waiting(one, at, waited)),
     ...roleOf(lock, election),
     holding: lock.holders.length,
     waiters: lock.waiting.length,
@@ -146,6 +189,7 @@ export const shown = (lock: ListedLock, { now, alias, before: at, election = fal
     ...(lock.permits !== undefined && { permits: lock.permits }),
     past: ended(last, holders, now),
   }
+  return kept(next, before)
 }
 
 /** A lock that was there at the reading before, and is free now; undefined: nothing of it is worth showing any more. */
@@ -154,5 +198,17 @@ export const freed = (before: Before, now: number): ShownLock | undefined => {
   const past = ended(before, [], now)
   if (now - free > WINDOW || past.length === 0) return undefined
   const { id, name, kind, role } = before.lock
-  return { id, name, kind, ...(role && { role }), holders: [], holding: 0, waiting: [], waiters: 0, past, free }
+  const lock: ShownLock = {
+    id,
+    name,
+    kind,
+    ...(role && { role }),
+    holders: [],
+    holding: 0,
+    waiting: [],
+    waiters: 0,
+    past,
+    free,
+  }
+  return kept(lock, before.lock)
 }

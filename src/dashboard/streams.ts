@@ -13,6 +13,15 @@ const encoder = new TextEncoder()
 const message = (event: string, data: unknown): Uint8Array =>
   encoder.encode(`event: ${event}\ndata: ${plainJson(data, 0)}\n\n`)
 
+/** A difference is the same for all tabs. */
+const written = new WeakMap<Difference, Uint8Array>()
+
+const differenceOf = (difference: Difference): Uint8Array => {
+  const known = written.get(difference) ?? message('difference', difference)
+  written.set(difference, known)
+  return known
+}
+
 /** Nothing waits for the tab. */
 const isEmpty = ({ desiredSize }: ReadableStreamDefaultController<Uint8Array>): boolean => desiredSize === BUFFER
 
@@ -106,7 +115,7 @@ class Tab {
   #tell(controller: ReadableStreamDefaultController<Uint8Array>, difference: Difference): void {
     if (this.#due) return
     this.#behind ||= (controller.desiredSize ?? 0) <= 0
-    if (!this.#behind) controller.enqueue(message('difference', difference))
+    if (!this.#behind) controller.enqueue(differenceOf(difference))
     else if (isEmpty(controller)) this.#show(controller)
   }
 }

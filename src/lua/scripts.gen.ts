@@ -1396,9 +1396,9 @@ export const listingEntries: Script<
   readonly [next: string, entries: readonly string[]]
 > = script(
   'listing/entries',
-  '9ce81ede0385c195705f25e08a57a03fc0dc5198',
+  'd8d8cf656f83db92f3d5d8b8fed2564ee929a952',
   fieldsAtText +
-    '\nlocal index=KEYS[1]local from=ARGV[1]local some,on=fieldsAt(index,from,200,100000)local entries={}for i=1,#some,2 do\nif#some[i]+#some[i+1]<=100000 then entries[#entries+1],entries[#entries+2]=some[i],some[i+1]end\nend\nreturn{on,entries}',
+    '\nlocal index=KEYS[1]local from=ARGV[1]local some,on=fieldsAt(index,from,1000,100000)local entries={}for i=1,#some,2 do\nif#some[i]+#some[i+1]<=100000 then entries[#entries+1],entries[#entries+2]=some[i],some[i+1]end\nend\nreturn{on,entries}',
   1,
   tuple(text, pairs),
 )
@@ -1428,6 +1428,29 @@ export const listingInspectShared: Script<
     "\nlocal object,timeouts,line,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local kind,first=ARGV[1],tonumber(ARGV[2])local available,permits,waiting=-1,-1,{}if kind=='rateLimiter'then\nlocal rate=redis.call('HSTRLEN',object,'rate')<20 and redis.call('HGET',object,'rate')permits=rate and whole(rate)or-1\nfor i,text in ipairs((membersAt(line,first,500)))do\nwaiting[i]=i%2==1 and#text<100 and text or''end\nelse\nlocal text=textOf(object)local count=text and whole(text)if text and not count then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\navailable=count and math.max(0,count)or-1\nif kind=='permitSemaphore'and count then\nlocal now=serverNow()available=math.max(0,count+redis.call('ZCOUNT',timeouts,'-inf',now))permits=available+redis.call('ZCOUNT',timeouts,'('..now,'+inf')end\nif kind~='countDownLatch'then\nwaiting=waitersAt(line,deadlines,first,function()return false end)end\nend\nreturn{available,permits,waiting}",
   4,
   tuple(integer, integer, pairs),
+)
+
+/**
+ * Some locks that one owner holds at a time, each as `inspect` shows it. A long line takes its time, so at most 1,000 places are read in all. Writes nothing.
+ * Returns string[] of each lock, in lines: the ms left as `inspect` has them, the holder, its count, the newest token, and the waiters with their deadlines in turn; an empty line stands for nothing, and an empty text for a lock that must be asked about alone
+ */
+export const listingInspectSome: Script<
+  readonly [...locks: string[]],
+  readonly [],
+  readonly string[]
+> = script(
+  'listing/inspect-some',
+  '0fda3ff6b9e8d96bd405a10d4ca07eef6836b061',
+  holderOfText +
+    '\n' +
+    linePlacesAtText +
+    '\n' +
+    isTokenText +
+    '\n' +
+    leftOfText +
+    "\nlocal locks=KEYS\nlocal budget,found=1000,{}for i=1,#locks,4 do\nlocal lock,one,plain=locks[i],{},true\nlocal holder,count=holderOf(lock)local token=locks[i+3]~=lock and redis.call('GET',locks[i+3])local most=math.min(100,budget)local places=most>0 and placesAt(locks[i+1],0,most)or{}budget=budget-#places\nif holder~=nil and#(holder or'')<100 and(not token or isToken(token))and#places<most then\none={string.format('%.0f',leftOf(lock)),holder or'',count or'',token or''}for _,owner in ipairs(places)do\nif owner~=holder and#owner<100 then\none[#one+1],one[#one+2]=owner,redis.call('ZSCORE',locks[i+2],owner)or''plain=plain and not string.find(owner,'\\n',1,true)end\nend\nplain=plain and not string.find(holder or'','\\n',1,true)end\nfound[#found+1]=plain and table.concat(one,'\\n')or''end\nreturn found",
+  0,
+  many(text),
 )
 
 /**

@@ -78,14 +78,15 @@ void describe('what the dashboard makes of two readings', () => {
   void test('a reading that keeps the process busy is followed by a longer pause', async () => {
     const client = await connect('memory:')
     const busy = (text: string): string => {
-      const began = performance.now()
-      while (performance.now() - began < 20);
+      const began = process.cpuUsage()
+      for (let ms = 0; ms < 20;) ms = process.cpuUsage(began).user / 1000
       return text
     }
     const locks = Array.from({ length: 10 }, (_, i) => heldLock(`order:${i}`))
     const reader = new Reader({ client: listing(client, () => locks), alias: busy, where: '' })
     await reader.poll()
-    assert.ok(reader.snapshot().every >= 1600, `${reader.snapshot().every}`)
+    // 200 ms of a core, of which it may take a twentieth.
+    assert.ok(reader.snapshot().every >= 4000, `${reader.snapshot().every}`)
     await client.close()
   })
 

@@ -39,11 +39,15 @@ export interface Listable {
   readonly rank: number
 }
 
+const SIDES = ['', '.read', '.write'] as const
+
 const LISTABLE = new Map<string, Listable>(
-  LAYOUTS.flatMap(({ kinds }, layout) => kinds.map((kind, rank) => [kind, { kind, layout, rank }] as const)),
+  LAYOUTS.flatMap(({ kinds }, layout) =>
+    kinds.flatMap((kind, rank) => SIDES.map((side) => [kind + side, { kind, layout, rank }] as const)),
+  ),
 )
 
-export const listable = (kind: string): Listable | undefined => LISTABLE.get(kind.replace(/\.(read|write)$/, ''))
+export const listable = (kind: string): Listable | undefined => LISTABLE.get(kind)
 
 /** The kind of a lock; undefined: it is none that can be listed. */
 export const lockKindOf = (kind: string): ListedKind | undefined => {

@@ -16,13 +16,15 @@ import { type Claim, PublishedClaims } from './published-claims.js'
 import { isLeftOut, isPartAway, SkippedLocks } from './skipped-locks.js'
 import { listable } from './kinds-in-one-row.js'
 import { lookAt, scanKeys } from './scan-keys.js'
-import { HoldersWaits } from './published-waits.js'
-import { inspected, Labels, type ListHome, nameOf, rowOf } from './listed-lock.js'
+import { partsOf } from './inspect-some.js'
+import { type ListHome, nameOf } from './listed-lock.js'
+import { ReadLocks } from './read-locks.js'
 
 export type { ListHome }
 
-/** How many locks are inspected at a time: the server sees them as one pipeline of some ms at most. */
-const AT_ONCE = 64
+/** How many locks are asked about at a time, some ms of the server, and how many such groups are asked for ahead. */
+const TOGETHER = 256
+const AHEAD = 2
 
 const checked = (options: ListOptions | undefined): Partial<ListOptions> => {
   const read = checkOptions(options, OPTIONS.list)
@@ -67,20 +69,21 @@ async function* rows(
     })
   if (scan === true) await runtime.untilClosed(() => scanKeys(runtime, claims, { signal, onProgress, skipped }))
   if (name !== undefined) await runtime.untilClosed(() => lookAt(runtime, claims, name))
-  const labels = new Labels(home, skipped)
-  const holdersWaits = waits === true ? new HoldersWaits(home) : undefined
+  const reading = new ReadLocks(home, skipped, waits === true)
   // The name is known before the server is asked.
   const matches = (claim: Claim): boolean =>
     (name === undefined || claim.key === runtime.keyOf(name)) &&
     (pattern === undefined || globMatches(pattern, nameOf(claim, home)))
   const wanted = claims.all.filter((claim) => (kind === undefined || claim.shown.kind === kind) && matches(claim))
-  const step = (claim: Claim) => runtime.untilClosed(() => rowFor(home, claim, { labels, skipped, holdersWaits }))
+  const step = (some: readonly Claim[]) => runtime.untilClosed(() => reading.rows(some))
   let found = false
-  for await (const row of inOrder(wanted, step)) {
+  for await (const some of inOrder(partsOf(wanted, TOGETHER), step)) {
+    for (const row of some) {
+      signal?.throwIfAborted()
+      found = true
+      yield row
+    }
     signal?.throwIfAborted()
-    if (row === undefined) continue
-    found = true
-    yield row
   }
   // A list leaves out what cannot be read. If that is everything, or a lock that was asked for by its name, it would look free.
   const refused = name === undefined ? skipped.first : skipped.firstNamed
@@ -88,31 +91,11 @@ async function* rows(
   return undefined
 }
 
-/** What the rows of a list share. */
-interface Shared {
-  readonly labels: Labels
-  readonly skipped: SkippedLocks
-  readonly holdersWaits: HoldersWaits | undefined
-}
-
-const rowFor = async (
-  home: ListHome,
-  claim: Claim,
-  { labels, skipped, holdersWaits }: Shared,
-): Promise<ListedLock | undefined> => {
-  const silent = skipped.silentAt(claim.key)
-  const refusals = silent === undefined ? [] : [silent]
-  const state = silent === undefined ? await inspected(home, claim, refusals) : undefined
-  for (const error of refusals) skipped.add(claim.key, error, nameOf(claim, home))
-  const row = state && (await rowOf(home, claim, labels, state))
-  return row && holdersWaits !== undefined ? holdersWaits.addedTo(row) : row
-}
-
 /** The results in the order of the items. Some are in progress ahead of the one that is waited for. */
 async function* inOrder<T, R>(items: readonly T[], step: (item: T) => Promise<R>): AsyncGenerator<R, undefined> {
   const running: Promise<R>[] = []
   for (let next = 0; next < items.length || running.length > 0;) {
-    while (next < items.length && running.length < AT_ONCE) {
+    while (next < items.length && running.length < AHEAD) {
       const result = step(items[next++] as T)
       // If the loop ends early, nobody waits for it.
       result.catch(() => undefined)

@@ -1,18 +1,20 @@
 import type { Aged, ListedLock, Unlabelled } from '../../api/listing.js'
 import type { WaiterState } from '../../api/lock.js'
-import { clientsIn, lockStateOf } from '../../core/gate/lock-state.js'
+import { lockStateOf } from '../../core/gate/lock-state.js'
 import type { LockHome } from '../../core/gate/gated-lock.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 import type { KnownLabels } from '../../core/client/presence-label.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { isRefused, isTransient } from '../../core/server/error-kinds.js'
-import { SHOWN } from '../../core/protocol/lock-protocol.js'
+import { type ServerState, SHOWN } from '../../core/protocol/lock-protocol.js'
 import type { EngineError } from '../../errors.js'
 import { numberOf, presenceKey } from '../../keys.js'
 import { type Claim, type Spell } from './published-claims.js'
 import { isLeftOut, isPartAway, type SkippedLocks } from './skipped-locks.js'
 import { inspectorOf, isShared } from './kinds-in-one-row.js'
 import { type SharedState, sharedStateOf } from './shared-state.js'
+
+type Anybody = Pick<WaiterState, 'owner' | 'client'>
 
 /** What listing needs from its client. */
 export interface ListHome extends LockHome {
@@ -44,10 +46,6 @@ export const nameIn = ({ runtime }: ListHome, key: string, names: Iterable<strin
   return key
 }
 
-/** When it began, if its client has published that for this very owner. */
-const aged = (owner: string, spell: Spell | undefined): Aged =>
-  spell?.[0] === numberOf(owner) ? { since: spell[1] } : {}
-
 const stateOf = async (home: ListHome, claim: Claim): Promise<SharedState | undefined> => {
   const { kind } = claim.shown
   if (isShared(kind)) return sharedStateOf(home.runtime, kind, claim)
@@ -55,8 +53,11 @@ const stateOf = async (home: ListHome, claim: Claim): Promise<SharedState | unde
 }
 
 /** What nobody owns needs a right that locks do not. */
-const cannotBeRead = ({ runtime }: ListHome, { shown }: Claim, error: unknown): error is EngineError =>
+export const cannotBeRead = ({ runtime }: ListHome, { shown }: Claim, error: unknown): error is EngineError =>
   isPartAway(runtime, error) || isLeftOut(error) || (isShared(shown.kind) && isRefused(error))
+
+/** It is held or waited for. */
+export const isUsed = ({ holders, waiting = [] }: ServerState): boolean => holders.length > 0 || waiting.length > 0
 
 /** Asks the server about a lock. Undefined: it is neither held nor waited for, is of another kind, or cannot be read; `refusals` gets the error that says so. */
 export const inspected = async (
@@ -66,8 +67,7 @@ export const inspected = async (
 ): Promise<SharedState | undefined> => {
   try {
     const state = await stateOf(home, claim)
-    if (state === undefined) return undefined
-    return state.holders.length > 0 || (state.waiting ?? []).length > 0 ? state : undefined
+    return state !== undefined && isUsed(state) ? state : undefined
   } catch (error) {
     if (!cannotBeRead(home, claim, error)) throw error
     if (isTransient(error) || error.code === 'NOPERM') refusals.push(error)
@@ -75,25 +75,18 @@ export const inspected = async (
   }
 }
 
-/** The lock as it is listed. `labels`: those that have been read so far. */
-export const rowOf = async (home: ListHome, claim: Claim, labels: Labels, state: SharedState): Promise<ListedLock> => {
+/** The lock as it is listed. `known`: the labels of the clients in it. */
+export const rowOf = (home: ListHome, claim: Claim, known: KnownLabels, state: SharedState): ListedLock => {
   const { key, shown, spells } = claim
   const { available, permits } = state
-  const known = await labels.of(clientsIn(state))
   const { holders, waiting, more, ...rest } = lockStateOf(state, known.labels)
   const cut = claim.more || holders.length > SHOWN || waiting.length > SHOWN
   return {
     name: nameOf(claim, home),
     key,
     kind: shown.kind,
-    holders: holders.slice(0, SHOWN).map((holder) => ({
-      ...{ ...holder, ...unlabelled(known, holder) },
-      ...aged(holder.owner, spells.get(holder.client)?.holds),
-    })),
-    waiting: waiting.slice(0, SHOWN).map((waiter) => ({
-      ...{ ...timely(waiter), ...unlabelled(known, waiter) },
-      ...aged(waiter.owner, spells.get(waiter.client)?.waits),
-    })),
+    holders: shownOf(holders).map((one) => aged(unlabelled(one, known), spells.get(one.client)?.holds)),
+    waiting: shownOf(waiting).map((one) => aged(unlabelled(timely(one), known), spells.get(one.client)?.waits)),
     ...((more === true || cut) && { more: true }),
     ...rest,
     ...(available !== undefined && { available }),
@@ -101,13 +94,28 @@ export const rowOf = async (home: ListHome, claim: Claim, labels: Labels, state:
   }
 }
 
-/** Places of some kinds have no time of their own. */
-const timely = ({ deadline, ...waiter }: WaiterState): WaiterState =>
-  deadline === undefined || deadline === Infinity ? waiter : { ...waiter, deadline }
+const shownOf = <T>(all: T[]): T[] => (all.length > SHOWN ? all.slice(0, SHOWN) : all)
 
-const unlabelled = ({ unknown }: KnownLabels, { client }: { readonly client: string }): Unlabelled => {
-  const labelUnknown = unknown.get(client)
-  return labelUnknown === undefined ? {} : { labelUnknown }
+/** When it began, if its client has published that for this very owner. */
+const aged = <T extends Anybody>(one: T, spell: Spell | undefined): T & Aged => {
+  if (spell?.[0] !== numberOf(one.owner)) return one
+  // It is nobody else's yet, and there may be very many.
+  const draft: T & { since?: number } = one
+  draft.since = spell[1]
+  return draft
+}
+
+/** Places of some kinds have no time of their own. */
+const timely = (one: WaiterState): WaiterState => {
+  if (one.deadline !== Infinity) return one
+  const waiter = { ...one }
+  delete waiter.deadline
+  return waiter
+}
+
+const unlabelled = <T extends Anybody>(one: T, { unknown }: KnownLabels): T & Unlabelled => {
+  const labelUnknown = unknown.get(one.client)
+  return labelUnknown === undefined ? one : { ...one, labelUnknown }
 }
 
 /** The labels of clients, each read once. */

@@ -13,7 +13,8 @@ const MOST_PARTS = 300
 const MOST_LOCKS = 100_000
 const MOST_KEYS = 1000
 
-const [PLAIN, FAIR] = ['lock', 'fairLock'].map((kind) => listable(kind)?.layout)
+const PLAIN = listable('lock')?.layout
+const FAIR = listable('fairLock')?.layout ?? -1
 
 /** The running number of an owner or a place, and since when it holds or waits, ms since the epoch. */
 export type Spell = readonly [number: number, since: number]
@@ -34,9 +35,9 @@ export interface Said {
 export interface Claim {
   readonly key: string
   shown: Listable
-  readonly names: Set<string>
+  names: Set<string>
   /** Of a group, and whether there may be more. */
-  readonly keys: Set<string>
+  keys: Set<string>
   more: boolean
   /** What each client says. */
   readonly spells: Map<string, Spells>
@@ -54,8 +55,10 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 const spellOf = (value: unknown): Spell | undefined => {
   if (!Array.isArray(value)) return undefined
   const [number, since] = value as unknown[]
-  return Number.isSafeInteger(number) && Number.isSafeInteger(since) ? [number as number, since as number] : undefined
+  return Number.isSafeInteger(number) && Number.isSafeInteger(since) ? (value as unknown as Spell) : undefined
 }
+
+const NO_KEYS: readonly string[] = []
 
 /** Another program may have written anything. Undefined: it is no entry. */
 export const readEntry = (text: string): Said | undefined => {
@@ -63,7 +66,7 @@ export const readEntry = (text: string): Said | undefined => {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return undefined
     const { n, h, w, l, k, m } = value as Readonly<Record<string, unknown>>
-    const keys = Array.isArray(k) ? (k as unknown[]).filter(isText) : []
+    const keys = Array.isArray(k) ? (k as unknown[]).filter(isText) : NO_KEYS
     const lost = Number.isSafeInteger(l) ? (l as number) : undefined
     const name = isText(n) && n !== '' ? n : undefined
     return { name, holds: spellOf(h), waits: spellOf(w), lost, keys, more: m === 1 }
@@ -72,11 +75,18 @@ export const readEntry = (text: string): Said | undefined => {
   }
 }
 
+/** Most locks have no name but their key, and no keys of a group. Nothing is added to this one. */
+const NOTHING = new Set<string>()
+
+const added = (all: Set<string>, text: string): Set<string> => (all === NOTHING ? new Set([text]) : all.add(text))
+
 /** What the clients have published, by lock. */
 export class PublishedClaims {
   readonly #runtime: Runtime
   readonly #skipped: SkippedLocks | undefined
-  readonly #all = new Map<string, Claim>()
+  /** By layout and key. */
+  readonly #all: Map<string, Claim>[] = []
+  #size = 0
 
   constructor(runtime: Runtime, skipped?: SkippedLocks) {
     this.#runtime = runtime
@@ -85,7 +95,9 @@ export class PublishedClaims {
 
   /** By key. */
   get all(): readonly Claim[] {
-    return [...this.#all.values()].sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    return this.#all
+      .flatMap((claims) => [...claims.values()])
+      .sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
   }
 
   async read(): Promise<void> {
@@ -99,11 +111,11 @@ export class PublishedClaims {
   found(kind: string, key: string, name?: string): void {
     const shown = listable(kind)
     // Without waiters, a fair lock looks like a plain one.
-    if (shown?.layout === PLAIN && this.#all.has(`${FAIR} ${key}`)) return
+    if (shown?.layout === PLAIN && this.#of(FAIR).has(key)) return
     const claim = shown && this.#at(shown, key)
     if (shown === undefined || claim === undefined) return
     if (shown.rank < claim.shown.rank) claim.shown = shown
-    if (name !== undefined) claim.names.add(name)
+    if (name !== undefined) claim.names = added(claim.names, name)
   }
 
   async #clients(): Promise<readonly string[]> {
@@ -150,21 +162,26 @@ export class PublishedClaims {
     if (shown === undefined || said === undefined || key === '') return
     const claim = this.#at(shown, key)
     if (claim === undefined) return
-    claim.names.add(said.name ?? key)
+    if (said.name !== undefined) claim.names = added(claim.names, said.name)
     if (shown.rank < claim.shown.rank) claim.shown = shown
-    for (const wanted of said.keys) if (claim.keys.size < MOST_KEYS) claim.keys.add(wanted)
+    for (const wanted of said.keys) if (claim.keys.size < MOST_KEYS) claim.keys = added(claim.keys, wanted)
     claim.more ||= said.more || claim.keys.size === MOST_KEYS
     const before = claim.spells.get(client)
-    const fields = [...(before?.fields ?? []), field]
-    claim.spells.set(client, { holds: said.holds ?? before?.holds, waits: said.waits ?? before?.waits, fields })
+    const { holds = before?.holds, waits = before?.waits } = said
+    claim.spells.set(client, { holds, waits, fields: before === undefined ? [field] : [...before.fields, field] })
   }
 
   #at(shown: Listable, key: string): Claim | undefined {
-    const place = `${shown.layout} ${key}`
-    const there = this.#all.get(place)
-    if (there !== undefined || this.#all.size >= MOST_LOCKS) return there
-    const claim: Claim = { key, shown, names: new Set(), keys: new Set(), more: false, spells: new Map() }
-    this.#all.set(place, claim)
+    const claims = this.#of(shown.layout)
+    const there = claims.get(key)
+    if (there !== undefined || this.#size >= MOST_LOCKS) return there
+    const claim: Claim = { key, shown, names: NOTHING, keys: NOTHING, more: false, spells: new Map() }
+    claims.set(key, claim)
+    this.#size++
     return claim
+  }
+
+  #of(layout: number): Map<string, Claim> {
+    return (this.#all[layout] ??= new Map())
   }
 }

@@ -38,30 +38,42 @@ const listedWait = (home: ListHome, { kind, key, name, keys, since }: ToldWait):
 /** What the holders of locks wait for. Each client is asked once. */
 export class HoldersWaits {
   readonly #home: ListHome
-  readonly #published = new Map<string, Promise<Published>>()
+  readonly #reads = new Map<string, Promise<void>>()
+  readonly #waits = new Map<string, readonly ToldWait[]>()
 
   constructor(home: ListHome) {
     this.#home = home
   }
 
-  async addedTo(lock: ListedLock): Promise<ListedLock> {
-    return { ...lock, holders: await Promise.all(lock.holders.map((holder) => this.#added(lock.key, holder))) }
+  async addedTo(locks: readonly ListedLock[]): Promise<readonly ListedLock[]> {
+    const clients = new Set(locks.flatMap(({ holders }) => holders.map(({ client }) => client)))
+    await Promise.all(Array.from(clients, (client) => this.#read(client)))
+    return locks.map((lock) =>
+      lock.holders.some((holder) => this.#waits.has(holder.client))
+        ? { ...lock, holders: lock.holders.map((holder) => this.#added(lock.key, holder)) }
+        : lock,
+    )
   }
 
-  async #added(key: string, holder: ListedHolder): Promise<ListedHolder> {
+  #added(key: string, holder: ListedHolder): ListedHolder {
     const number = numberOf(holder.owner)
     // Redisson's owners have other numbers, and publish nothing.
-    if (!isClientId(holder.client) || !(number > 0)) return holder
-    const { waits } = await this.#of(holder.client)
-    const waitsFor = waits
+    if (!(number > 0)) return holder
+    const waitsFor = (this.#waits.get(holder.client) ?? [])
       .filter(({ holds }) => holds.some(([held, by]) => held === key && by === number))
       .flatMap((wait) => listedWait(this.#home, wait) ?? [])
     return waitsFor.length === 0 ? holder : { ...holder, waitsFor }
   }
 
-  #of(client: string): Promise<Published> {
-    let published = this.#published.get(client)
-    if (published === undefined) this.#published.set(client, (published = publishedBy(this.#home.runtime, client)))
-    return published
+  #read(client: string): Promise<void> {
+    let read = this.#reads.get(client)
+    if (read === undefined) this.#reads.set(client, (read = this.#readOnce(client)))
+    return read
+  }
+
+  async #readOnce(client: string): Promise<void> {
+    if (!isClientId(client)) return
+    const { waits } = await publishedBy(this.#home.runtime, client)
+    if (waits.length > 0) this.#waits.set(client, waits)
   }
 }

@@ -52,10 +52,15 @@ export class SkippedLocks {
   add(key: string, error: EngineError, name?: string): void {
     const transient = isTransient(error)
     if (!isMissing(error, transient)) return
+    this.noteSilence(key, error)
+    this.#skip({ name, error })
+  }
+
+  /** The error says whether the master of this key is away. */
+  noteSilence(key: string, error: EngineError): void {
     const node = this.#runtime.link.nodeOf(key)
     // Other trouble concerns one slot or key.
     if (isAway(error) && node !== undefined) this.#silent.set(node, error)
-    this.#skip({ name, error })
   }
 
   /** All locks of a master that is away. */
