@@ -6,7 +6,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, BatchSpanProcessor, InMemorySpanExporter } from '@opentelemetry/sdk-trace-base'
-import { instrument as forOtel } from 'holdfast/otel'
+import { type HoldfastProducer, instrument as forOtel, metricProducer } from 'holdfast/otel'
 import { instrument as forPrometheus } from 'holdfast/prometheus'
 import { Registry } from 'prom-client'
 import { holdfast } from './holdfast.js'
@@ -32,10 +32,10 @@ class ForgetfulSpans extends InMemorySpanExporter {
   }
 }
 
-const meterProvider = (): MeterProvider => {
+const meterProvider = (metricProducers: HoldfastProducer[] = []): MeterProvider => {
   const exporter = new ForgetfulMetrics(AggregationTemporality.CUMULATIVE)
   const reader = new PeriodicExportingMetricReader({
-    ...{ exporter, exportIntervalMillis: EXPORT_EACH, exportTimeoutMillis: EXPORT_EACH },
+    ...{ exporter, metricProducers, exportIntervalMillis: EXPORT_EACH, exportTimeoutMillis: EXPORT_EACH },
   })
   return new MeterProvider({ readers: [reader] })
 }
@@ -82,6 +82,9 @@ const watchedBy = (name: string, watch: () => unknown): Participant => {
   }
 }
 
+export const otelProducer = watchedBy('OpenTelemetry metric producer', () =>
+  meterProvider([metricProducer({ kinds: ['lock'] })]),
+)
 export const otelMetrics = watchedBy('OpenTelemetry metrics', () =>
   forOtel({ meterProvider: meterProvider(), traces: false, kinds: ['lock'] }),
 )
@@ -93,4 +96,4 @@ export const otelAll = watchedBy('OpenTelemetry metrics and traces', () =>
   forOtel({ meterProvider: meterProvider(), tracerProvider: tracerProvider() }),
 )
 
-export const watched: readonly Participant[] = [byHand, otelMetrics, otelNames, prometheus, otelAll]
+export const watched: readonly Participant[] = [byHand, otelProducer, otelMetrics, otelNames, prometheus, otelAll]
