@@ -1,44 +1,18 @@
 import { type Attributes, ValueType } from '@opentelemetry/api'
 import type { Count, Counts, Distribution } from './counts.js'
-import { OTEL } from './metrics.js'
+import {
+  type About,
+  type Buckets,
+  CUMULATIVE,
+  GAUGE,
+  HISTOGRAM,
+  type MetricData,
+  type Point,
+  SUM,
+  type Time,
+} from './metric-types.js'
+import { OTEL } from './otel-names.js'
 import { type Series, oldestOf } from './series.js'
-
-/** Numbers of OpenTelemetry's SDK for the form of data. */
-const HISTOGRAM = 0
-const GAUGE = 2
-const SUM = 3
-const CUMULATIVE = 1
-
-/** Seconds and nanoseconds since the epoch. */
-type Time = [seconds: number, nanoseconds: number]
-
-interface Point<V> {
-  readonly startTime: Time
-  readonly endTime: Time
-  readonly attributes: Attributes
-  readonly value: V
-}
-
-interface Buckets {
-  readonly buckets: { boundaries: number[]; counts: number[] }
-  readonly count: number
-  readonly sum: number
-  readonly min: number
-  readonly max: number
-}
-
-interface About {
-  readonly descriptor: { name: string; description: string; unit: string; valueType: ValueType }
-  readonly aggregationTemporality: typeof CUMULATIVE
-}
-
-/** One metric, in the form of OpenTelemetry's SDK for JavaScript. */
-export type MetricData = About &
-  (
-    | { readonly dataPointType: typeof HISTOGRAM; readonly dataPoints: Point<Buckets>[] }
-    | { readonly dataPointType: typeof GAUGE; readonly dataPoints: Point<number>[] }
-    | { readonly dataPointType: typeof SUM; readonly dataPoints: Point<number>[]; readonly isMonotonic: boolean }
-  )
 
 const timeOf = (ms: number): Time => [Math.trunc(ms / 1000), (ms % 1000) * 1_000_000]
 

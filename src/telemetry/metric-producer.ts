@@ -4,7 +4,8 @@ import { Counts } from './counts.js'
 import { type Stop, stopOf } from './events.js'
 import { MEASURE_OPTIONS, type MeasureOptions, checkMeasured } from './measure-options.js'
 import { Measurements } from './measure.js'
-import { type MetricData, dataOf } from './metric-data.js'
+import { dataOf } from './metric-data.js'
+import type { MetricData } from './metric-types.js'
 import { type Buckets, bucketsOf } from './metrics.js'
 
 /** What a metric producer measures. */

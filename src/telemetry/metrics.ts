@@ -23,21 +23,6 @@ export const HELP = {
   deadlocks: 'How many deadlocks between processes were found',
 } as const
 
-/** The metrics as OpenTelemetry names them. */
-const otel = (name: string, unit: string, description: string) => ({ name: `holdfast.${name}`, unit, description })
-export const OTEL = {
-  wait: otel('lock.wait.duration', 's', HELP.wait),
-  hold: otel('lock.hold.duration', 's', HELP.hold),
-  waiting: otel('lock.waiting', '{request}', HELP.waiting),
-  held: otel('lock.held', '{hold}', HELP.held),
-  oldest: otel('lock.held.oldest', 's', HELP.oldest),
-  lost: otel('lock.lost', '{hold}', HELP.lost),
-  renewals: otel('lock.renewals', '{renewal}', HELP.renewals),
-  decisions: otel('limiter.decisions', '{decision}', HELP.decisions),
-  reconnects: otel('client.reconnects', '{reconnect}', HELP.reconnects),
-  deadlocks: otel('deadlocks', '{deadlock}', HELP.deadlocks),
-} as const
-
 /** Upper bounds of the buckets, s. */
 export interface Buckets {
   /** Of waits. Default: 0.001 to 10. */

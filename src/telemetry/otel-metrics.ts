@@ -1,7 +1,8 @@
 import type { BatchObservableResult, Meter, MeterProvider } from '@opentelemetry/api'
 import { orStop, stopOf } from './events.js'
 import { type Instruments, Measurements } from './measure.js'
-import { DECISIONS, OTEL, RENEWALS, bucketsOf } from './metrics.js'
+import { DECISIONS, RENEWALS, bucketsOf } from './metrics.js'
+import { OTEL } from './otel-names.js'
 import { type Names, attributeSets, oldestOf } from './series.js'
 
 type About = (typeof OTEL)[keyof typeof OTEL]

@@ -7,7 +7,7 @@ import { Spans } from './spans.js'
 
 export type { Stop } from './events.js'
 export type { MeasureOptions } from './measure-options.js'
-export type { MetricData } from './metric-data.js'
+export type { MetricData } from './metric-types.js'
 export { type Collected, type HoldfastProducer, type ProducerOptions, metricProducer } from './metric-producer.js'
 export type { Buckets } from './metrics.js'
 export type { NameMapper } from './series.js'
