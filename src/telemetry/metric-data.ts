@@ -11,12 +11,10 @@ import {
   SUM,
   type Time,
 } from './metric-types.js'
-import { OTEL } from './otel-names.js'
+import { type Metric, OTEL } from './otel-names.js'
 import { type Series, oldestOf } from './series.js'
 
 const timeOf = (ms: number): Time => [Math.trunc(ms / 1000), (ms % 1000) * 1_000_000]
-
-type Metric = (typeof OTEL)[keyof typeof OTEL]
 
 const aboutOf = (metric: Metric): About => ({
   descriptor: { ...metric, valueType: ValueType.DOUBLE },

@@ -23,10 +23,12 @@ interface NoResource {
 
 /** What has been measured, as a `CollectionResult` of `@opentelemetry/sdk-metrics`. */
 export interface Collected {
+  /** The metrics. The reader adds its own resource. */
   readonly resourceMetrics: {
     readonly resource: NoResource
     readonly scopeMetrics: { readonly scope: { readonly name: string }; readonly metrics: MetricData[] }[]
   }
+  /** None. */
   readonly errors: unknown[]
 }
 

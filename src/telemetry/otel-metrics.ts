@@ -2,13 +2,11 @@ import type { BatchObservableResult, Meter, MeterProvider } from '@opentelemetry
 import { orStop, stopOf } from './events.js'
 import { type Instruments, Measurements } from './measure.js'
 import { DECISIONS, RENEWALS, bucketsOf } from './metrics.js'
-import { OTEL } from './otel-names.js'
+import { type Metric, OTEL } from './otel-names.js'
 import { type Names, attributeSets, oldestOf } from './series.js'
 
-type About = (typeof OTEL)[keyof typeof OTEL]
-
 const countersOf = (meter: Meter) => {
-  const counter = (about: About) => meter.createCounter(about.name, about)
+  const counter = (about: Metric) => meter.createCounter(about.name, about)
   return {
     lost: counter(OTEL.lost),
     renewals: counter(OTEL.renewals),
@@ -20,7 +18,7 @@ const countersOf = (meter: Meter) => {
 
 const histogramsOf = (meter: Meter) => {
   const bounds = bucketsOf()
-  const histogram = (about: About, explicitBucketBoundaries: number[]) =>
+  const histogram = (about: Metric, explicitBucketBoundaries: number[]) =>
     meter.createHistogram(about.name, { ...about, advice: { explicitBucketBoundaries } })
   return { waits: histogram(OTEL.wait, bounds.wait), holds: histogram(OTEL.hold, bounds.hold) }
 }

@@ -1,9 +1,20 @@
 import { HELP } from './metrics.js'
 
-const otel = (name: string, unit: string, description: string) => ({ name: `holdfast.${name}`, unit, description })
+/** How OpenTelemetry describes a metric. */
+export interface Metric {
+  readonly name: string
+  readonly unit: string
+  readonly description: string
+}
+
+const otel = (name: string, unit: string, description: string): Metric => ({
+  name: `holdfast.${name}`,
+  unit,
+  description,
+})
 
 /** The metrics as OpenTelemetry names them. */
-export const OTEL = {
+export const OTEL: Readonly<Record<keyof typeof HELP, Metric>> = {
   wait: otel('lock.wait.duration', 's', HELP.wait),
   hold: otel('lock.hold.duration', 's', HELP.hold),
   waiting: otel('lock.waiting', '{request}', HELP.waiting),
@@ -14,4 +25,4 @@ export const OTEL = {
   decisions: otel('limiter.decisions', '{decision}', HELP.decisions),
   reconnects: otel('client.reconnects', '{reconnect}', HELP.reconnects),
   deadlocks: otel('deadlocks', '{deadlock}', HELP.deadlocks),
-} as const
+}
