@@ -12,7 +12,6 @@ import { redsync } from './participants/redsync.js'
 import { rueidislock } from './participants/rueidislock.js'
 import { sesamecareRedlock } from './participants/sesamecare-redlock.js'
 import { trials } from './participants/trials.js'
-import { watched } from './participants/watched.js'
 
 /** Whoever is measured, in the order of the tables. */
 export const participants: readonly Participant[] = [
@@ -37,7 +36,7 @@ export const participants: readonly Participant[] = [
 export const takingPart = (quick: boolean): readonly Participant[] =>
   participants.filter(({ variant = false }) => !(quick && variant))
 
-const everybody = [...participants, holdfastSent, before, ...trials, ...watched]
+const everybody = [...participants, holdfastSent, before, ...trials]
 
 export const participantNamed = (name: string): Participant => {
   const found = everybody.find((participant) => participant.name === name)

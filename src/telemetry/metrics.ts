@@ -41,7 +41,13 @@ const checked = (bounds: readonly number[], what: string): number[] => {
   throw new RangeError(`${what} must be at most 100 numbers above 0, each larger than the one before`)
 }
 
-export const bucketsOf = ({ wait = WAIT, hold = HOLD }: Buckets = {}): { wait: number[]; hold: number[] } => ({
+/** The bounds that were chosen. */
+export interface Bounds {
+  readonly wait: number[]
+  readonly hold: number[]
+}
+
+export const bucketsOf = ({ wait = WAIT, hold = HOLD }: Buckets = {}): Bounds => ({
   wait: checked(wait, 'buckets.wait'),
   hold: checked(hold, 'buckets.hold'),
 })

@@ -1,28 +1,30 @@
 import type { BatchObservableResult, Meter, MeterProvider } from '@opentelemetry/api'
 import { orStop, stopOf } from './events.js'
 import { type Instruments, Measurements } from './measure.js'
-import { DECISIONS, HELP, RENEWALS, bucketsOf } from './metrics.js'
+import { DECISIONS, RENEWALS, bucketsOf } from './metrics.js'
+import { type Metric, OTEL } from './otel-names.js'
 import { type Names, attributeSets, oldestOf } from './series.js'
 
-const seconds = (description: string, explicitBucketBoundaries: number[]) => ({
-  description,
-  unit: 's',
-  advice: { explicitBucketBoundaries },
-})
-const things = (description: string, unit: string) => ({ description, unit })
+const countersOf = (meter: Meter) => {
+  const counter = (about: Metric) => meter.createCounter(about.name, about)
+  return {
+    lost: counter(OTEL.lost),
+    renewals: counter(OTEL.renewals),
+    decisions: counter(OTEL.decisions),
+    reconnects: counter(OTEL.reconnects),
+    deadlocks: counter(OTEL.deadlocks),
+  }
+}
 
-const countersOf = (meter: Meter) => ({
-  lost: meter.createCounter('holdfast.lock.lost', things(HELP.lost, '{hold}')),
-  renewals: meter.createCounter('holdfast.lock.renewals', things(HELP.renewals, '{renewal}')),
-  decisions: meter.createCounter('holdfast.limiter.decisions', things(HELP.decisions, '{decision}')),
-  reconnects: meter.createCounter('holdfast.client.reconnects', things(HELP.reconnects, '{reconnect}')),
-  deadlocks: meter.createCounter('holdfast.deadlocks', things(HELP.deadlocks, '{deadlock}')),
-})
+const histogramsOf = (meter: Meter) => {
+  const bounds = bucketsOf()
+  const histogram = (about: Metric, explicitBucketBoundaries: number[]) =>
+    meter.createHistogram(about.name, { ...about, advice: { explicitBucketBoundaries } })
+  return { waits: histogram(OTEL.wait, bounds.wait), holds: histogram(OTEL.hold, bounds.hold) }
+}
 
 const instrumentsOf = (meter: Meter): Instruments => {
-  const buckets = bucketsOf()
-  const waits = meter.createHistogram('holdfast.lock.wait.duration', seconds(HELP.wait, buckets.wait))
-  const holds = meter.createHistogram('holdfast.lock.hold.duration', seconds(HELP.hold, buckets.hold))
+  const { waits, holds } = histogramsOf(meter)
   const { lost, renewals, decisions, reconnects, deadlocks } = countersOf(meter)
   for (const outcome of RENEWALS) renewals.add(0, { outcome })
   for (const outcome of DECISIONS) decisions.add(0, { outcome })
@@ -46,9 +48,9 @@ const instrumentsOf = (meter: Meter): Instruments => {
 export const startMetrics = (provider: MeterProvider, names: Names, kinds: readonly string[]): (() => void) => {
   const meter = provider.getMeter('holdfast')
   const instruments = instrumentsOf(meter)
-  const waiting = meter.createObservableUpDownCounter('holdfast.lock.waiting', things(HELP.waiting, '{request}'))
-  const held = meter.createObservableUpDownCounter('holdfast.lock.held', things(HELP.held, '{hold}'))
-  const oldest = meter.createObservableGauge('holdfast.lock.held.oldest', things(HELP.oldest, 's'))
+  const waiting = meter.createObservableUpDownCounter(OTEL.waiting.name, OTEL.waiting)
+  const held = meter.createObservableUpDownCounter(OTEL.held.name, OTEL.held)
+  const oldest = meter.createObservableGauge(OTEL.oldest.name, OTEL.oldest)
   const all = [waiting, held, oldest]
   // It listens from here on, when no instrument can fail any more.
   const measurements = new Measurements(instruments, names, kinds)

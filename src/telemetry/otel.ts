@@ -1,43 +1,39 @@
 import { type MeterProvider, type TracerProvider, metrics as globalMetrics, trace } from '@opentelemetry/api'
 import { checkFlag, checkMethods, checkOptions } from '../check-arguments.js'
 import { type Stop, orStop, stopOf } from './events.js'
-import { checkKinds } from './kinds.js'
+import { MEASURE_OPTIONS, type MeasureOptions, checkMeasured } from './measure-options.js'
 import { startMetrics } from './otel-metrics.js'
-import { type NameMapper, Names } from './series.js'
 import { Spans } from './spans.js'
 
 export type { Stop } from './events.js'
+export type { MeasureOptions } from './measure-options.js'
+export type { MetricData } from './metric-types.js'
+export { type Collected, type HoldfastProducer, type ProducerOptions, metricProducer } from './metric-producer.js'
+export type { Buckets } from './metrics.js'
 export type { NameMapper } from './series.js'
 
 /** Where traces and metrics go, and what they contain. */
-export interface OtelOptions {
+export interface OtelOptions extends MeasureOptions {
   /** Where the traces go. Default: the global provider of `@opentelemetry/api`. */
   readonly tracerProvider?: TracerProvider | undefined
   /** Where the metrics go. Default: the global provider of `@opentelemetry/api`. */
   readonly meterProvider?: MeterProvider | undefined
-  /** Makes a label of a lock's name. Default: none; no name is in any trace or metric. */
-  readonly name?: NameMapper | undefined
-  /** How many different labels `name` may make; further ones become `other`. Default 1000. */
-  readonly maxNames?: number | undefined
-  /** Kinds whose metrics begin at 0 now, instead of with their first call. Default: none. */
-  readonly kinds?: readonly string[] | undefined
   /** Sends metrics. Default true. */
   readonly metrics?: boolean | undefined
   /** Sends traces. Default true. */
   readonly traces?: boolean | undefined
 }
 
-const KNOWN = ['tracerProvider', 'meterProvider', 'name', 'maxNames', 'kinds', 'metrics', 'traces']
+const KNOWN = ['tracerProvider', 'meterProvider', ...MEASURE_OPTIONS, 'metrics', 'traces']
 
 const check = (given: OtelOptions | undefined) => {
   const options = checkOptions(given, KNOWN)
-  const { metrics = true, traces = true, tracerProvider = trace, meterProvider = globalMetrics, kinds = [] } = options
+  const { metrics = true, traces = true, tracerProvider = trace, meterProvider = globalMetrics } = options
   checkFlag(metrics, 'metrics')
   checkFlag(traces, 'traces')
   checkMethods(tracerProvider, 'tracerProvider', ['getTracer'])
   checkMethods(meterProvider, 'meterProvider', ['getMeter'])
-  const names = new Names(options.name, options.maxNames)
-  return { metrics, traces, tracerProvider, meterProvider, names, kinds: checkKinds(kinds) }
+  return { metrics, traces, tracerProvider, meterProvider, ...checkMeasured(options) }
 }
 
 /**

@@ -1,42 +1,31 @@
 import { Counter, Gauge, Histogram, type Registry, register as globalRegister } from 'prom-client'
 import { checkMethods, checkOptions } from '../check-arguments.js'
 import { type Stop, orStop, stopOf } from './events.js'
-import { checkKinds } from './kinds.js'
+import { MEASURE_OPTIONS, type MeasureOptions, checkMeasured } from './measure-options.js'
 import { type Instruments, Measurements } from './measure.js'
 import { type Buckets, CALL_ENDS, DECISIONS, HELP, HOLD_ENDS, RENEWALS, bucketsOf } from './metrics.js'
-import { type Labels, type NameMapper, Names, type Series, attributeSets, oldestOf } from './series.js'
+import { type Labels, type Series, attributeSets, oldestOf } from './series.js'
 
 export type { Stop } from './events.js'
+export type { MeasureOptions } from './measure-options.js'
 export type { Buckets } from './metrics.js'
 export type { NameMapper } from './series.js'
 
 /** Where metrics go, and what they contain. */
-export interface PrometheusOptions {
+export interface PrometheusOptions extends MeasureOptions {
   /** Where the metrics are registered. Default: the global registry of prom-client. */
   readonly register?: Registry | undefined
-  /** Makes a label of a lock's name. Default: none; no metric has a name. */
-  readonly name?: NameMapper | undefined
-  /** How many different labels `name` may make; further ones become `other`. Default 1000. */
-  readonly maxNames?: number | undefined
-  /** Kinds whose metrics begin at 0 now, instead of with their first call. Default: none. */
-  readonly kinds?: readonly string[] | undefined
   /** The buckets of the two histograms. Default: those of `Buckets`. */
   readonly buckets?: Buckets | undefined
 }
 
-const KNOWN = ['register', 'name', 'maxNames', 'kinds', 'buckets']
+const KNOWN = ['register', ...MEASURE_OPTIONS, 'buckets']
 
 const check = (given: PrometheusOptions | undefined) => {
-  const { register = globalRegister, name, maxNames, kinds = [], buckets } = checkOptions(given, KNOWN)
+  const { register = globalRegister, buckets, ...measured } = checkOptions(given, KNOWN)
   checkMethods(register, 'register', ['registerMetric', 'getSingleMetric', 'removeSingleMetric'])
   const bounds = bucketsOf(checkOptions(buckets, ['wait', 'hold']))
-  return {
-    register,
-    labels: name === undefined ? [] : ['name'],
-    names: new Names(name, maxNames),
-    kinds: checkKinds(kinds),
-    bounds,
-  }
+  return { register, labels: measured.name === undefined ? [] : ['name'], ...checkMeasured(measured), bounds }
 }
 
 type Checked = ReturnType<typeof check>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { metrics, trace } from '@opentelemetry/api'
 import { log } from 'holdfast/logger'
-import { instrument as forOtel } from 'holdfast/otel'
+import { instrument as forOtel, metricProducer } from 'holdfast/otel'
 import { instrument as forPrometheus } from 'holdfast/prometheus'
 import { Registry } from 'prom-client'
 import { rateLimit } from '#src/http/hono.js'
@@ -136,6 +136,13 @@ void describe('an option that gives another value when it is read again', () => 
           ...{ kinds: ['lock'], metrics: true, traces: true },
         },
         (it) => forOtel(it)(),
+      ],
+      'otel metricProducer': [
+        {
+          ...{ name: () => 'a', maxNames: 10, kinds: ['lock'] },
+          buckets: fickle({ wait: [1, 2], hold: [1, 2] }).options,
+        },
+        (it) => metricProducer(it).stop(),
       ],
       'prometheus instrument': [
         {

@@ -13,7 +13,7 @@ import { log } from 'holdfast/logger'
 import { HoldfastModule, holdfastIndicator, Leader, Locked, RunOnce } from 'holdfast/nest'
 import { shutdownOn } from 'holdfast/node'
 import { runCoordinator } from 'holdfast/node-cron'
-import { instrument as forOtel } from 'holdfast/otel'
+import { instrument as forOtel, metricProducer } from 'holdfast/otel'
 import { instrument as forPrometheus } from 'holdfast/prometheus'
 import { schedule } from 'holdfast/schedule'
 import { expressRateLimitStore, fastifyRateLimitStore, honoRateLimiterStore, throttlerStorage } from 'holdfast/stores'
@@ -142,6 +142,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   'holdfast/node-cron, runCoordinator': (client, options: object) => runCoordinator(client, options),
   'holdfast/logger, log': (client, options) => log(client, console, options),
   'holdfast/otel, instrument': (_client, options) => forOtel(options),
+  'holdfast/otel, metricProducer': (_client, options) => metricProducer(options),
+  'holdfast/otel, the buckets': (_client, options) => metricProducer({ buckets: options }),
   'holdfast/prometheus, instrument': (_client, options) => forPrometheus(options),
   'holdfast/prometheus, the buckets': (_client, options) => forPrometheus({ buckets: options }),
   'holdfast/schedule, schedule': (client, options: object) =>

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { type Meter, type MeterProvider as Meters, type Span, type Tracer, context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
@@ -12,7 +13,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { type Client, connect } from 'holdfast'
-import { type OtelOptions, instrument } from 'holdfast/otel'
+import { type OtelOptions, instrument, metricProducer } from 'holdfast/otel'
 import { startRedis } from '../support/redis-server.js'
 import { until } from '../support/until.js'
 import { type ReceivedSpan, Receiver } from './otlp.js'
@@ -252,6 +253,52 @@ void describe('holdfast/otel', () => {
       assert.deepEqual(of('holdfast.deadlocks', {}), { unit: '{deadlock}', value: 0 })
       assert.deepEqual(receiver.spans, [])
     }))
+
+  test('a metric producer → its metrics arrive beside those of the program, with names and buckets of their own', async () => {
+    const receiver = await Receiver.open()
+    const exporter = new OTLPMetricExporter({ url: `${receiver.url}/v1/metrics` })
+    const producer = metricProducer({ kinds: ['fairLock'], name: (name) => name[0], buckets: { hold: [1, 3600] } })
+    const metricProducers = [producer]
+    const meters = new MeterProvider({
+      readers: [new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000, metricProducers })],
+    })
+    meters.getMeter('program').createCounter('mine').add(7)
+    const of = async (metric: string, attributes: object) => {
+      await meters.forceFlush()
+      const { unit, value, count, buckets } = only(
+        receiver.points.filter((point) => point.metric === metric && isDeepStrictEqual(point.attributes, attributes)),
+      )
+      return { unit, value: count ?? value, ...(buckets !== undefined && { buckets }) }
+    }
+    const client = await connect(redis.url)
+    const hold = await client.lock('m1').acquire()
+    await assert.rejects(client.lock('m1').acquire({ wait: 20 }))
+    const lock = { kind: 'lock', name: 'm' }
+    assert.deepEqual(await of('mine', {}), { unit: '', value: 7 })
+    assert.deepEqual(await of('holdfast.lock.held', lock), { unit: '{hold}', value: 1 })
+    assert.ok((await of('holdfast.lock.held.oldest', lock)).value > 0)
+    await hold.release()
+    await client.close()
+    const { buckets, ...timeout } = await of('holdfast.lock.wait.duration', {
+      ...lock,
+      ...{ outcome: 'timeout', local: false },
+    })
+    assert.deepEqual(timeout, { unit: 's', value: 1 })
+    assert.equal(buckets?.bounds.length, 13)
+    const released = await of('holdfast.lock.hold.duration', { ...lock, outcome: 'released' })
+    assert.deepEqual(released.buckets, { bounds: [1, 3600], counts: [1, 0, 0] })
+    assert.deepEqual(await of('holdfast.lock.held', lock), { unit: '{hold}', value: 0 })
+    assert.deepEqual(await of('holdfast.lock.lost', { kind: 'fairLock' }), { unit: '{hold}', value: 0 })
+    producer.stop()
+    producer[Symbol.dispose]()
+    await meters.forceFlush()
+    assert.deepEqual(
+      receiver.points.map(({ metric }) => metric),
+      ['mine'],
+    )
+    await meters.shutdown()
+    await receiver.close()
+  })
 
   test('stopped while a call waits → its span ends, and nothing is sent after that', async () => {
     const observed = await open()

@@ -57,6 +57,20 @@ class Message {
     return Number(this.#bytes(number)?.readBigInt64LE() ?? 0n)
   }
 
+  /** A packed list. */
+  doubles(number: number): number[] {
+    return this.#eights(number).map((one) => one.readDoubleLE())
+  }
+
+  fixeds(number: number): number[] {
+    return this.#eights(number).map((one) => Number(one.readBigInt64LE()))
+  }
+
+  #eights(number: number): Buffer[] {
+    const all = this.#bytes(number) ?? Buffer.alloc(0)
+    return Array.from({ length: all.length / 8 }, (_, i) => all.subarray(i * 8, i * 8 + 8))
+  }
+
   int(number: number): number {
     const [value] = this.#fields.get(number) ?? []
     return typeof value === 'bigint' ? Number(value) : 0
@@ -120,6 +134,7 @@ export interface ReceivedPoint {
   readonly attributes: Attributes
   readonly value: number
   readonly count?: number
+  readonly buckets?: { readonly bounds: readonly number[]; readonly counts: readonly number[] }
 }
 
 const pointsOf = (metric: Message): ReceivedPoint[] => {
@@ -137,6 +152,7 @@ const pointsOf = (metric: Message): ReceivedPoint[] => {
       attributes: attributesOf(point.all(9)),
       count: point.fixed(4),
       value: point.double(5),
+      buckets: { bounds: point.doubles(7), counts: point.fixeds(6) },
     })),
   ]
 }

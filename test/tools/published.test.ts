@@ -104,7 +104,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   './dashboard': 137,
   './idempotency': 58,
   './migrate': 13,
-  './otel': 45,
+  './otel': 48,
   './prometheus': 41,
   './logger': 30,
   './stores': 40,

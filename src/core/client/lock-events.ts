@@ -39,8 +39,10 @@ export class LockEvents implements CallReporter {
     this.#events = events
   }
 
-  nextNumber(): number {
-    return ++this.#number
+  nextNumber(count = 1): number {
+    const first = this.#number + 1
+    this.#number += count
+    return first
   }
 
   // Each method first checks for subscribers, and builds a message only if there are any.
@@ -55,8 +57,8 @@ export class LockEvents implements CallReporter {
     if (whole !== undefined) return this.#part(whole, request, run)
     const call = new ObservedCall(this, lock, permits)
     request.call = call
-    const observed = (): Promise<T> => call.run(request, run) as Promise<T>
-    return traces.acquire.hasSubscribers ? traces.acquire.tracePromise(observed, call.trace) : observed()
+    if (!traces.acquire.hasSubscribers) return call.run(request, run) as Promise<T>
+    return traces.acquire.tracePromise(() => call.run(request, run) as Promise<T>, call.trace)
   }
 
   /** What the user's listeners start meanwhile is no part of the whole. */

@@ -39,7 +39,8 @@ interface ObservableHold {
 export interface CallReporter {
   readonly client: string
   readonly clock: Clock
-  nextNumber(): number
+  /** The first of so many numbers that follow one another. */
+  nextNumber(count?: number): number
 }
 
 type About = Pick<DiagnosticMessage, 'client' | 'kind' | 'name' | 'id'>
@@ -59,6 +60,14 @@ const failureOf = (error: unknown, { wait, signal }: ObservableCall): Diagnostic
   if (aborted !== undefined && Object.is(aborted.error, error)) return 'aborted'
   if (error instanceof AcquireTimeoutError) return wait === 0 ? 'refused' : 'timeout'
   return error instanceof BusyError || error instanceof DeadlockError ? 'refused' : 'error'
+}
+
+const begun = <T>(step: () => Promise<T>): Promise<T> => {
+  try {
+    return step()
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 /** One call, from its start to the end of what it got. Each of its events runs in the context in which it was made. */
@@ -87,20 +96,22 @@ export class ObservedCall implements CallWatch {
   }
 
   /** Runs the call, and tells how it begins and ends. Undefined: it got nothing. */
-  async run<T>(call: ObservableCall, step: () => Promise<T | undefined>): Promise<T | undefined> {
+  run<T>(call: ObservableCall, step: () => Promise<T | undefined>): Promise<T | undefined> {
     this.#inContext = here()
     this.#since = this.#now()
-    if (channels.acquire.hasSubscribers) this.#tell('acquire', this.#about())
-    let granted: T | undefined
-    try {
-      granted = await step()
-    } catch (error) {
-      this.#failed({ ...this.#about(), outcome: failureOf(error, call), error })
-      throw error
-    }
-    if (granted === undefined) this.#failed({ ...this.#about(), outcome: call.wait === 0 ? 'refused' : 'timeout' })
-    else this.#granted(holdsIn(granted))
-    return granted
+    if (channels.acquire.hasSubscribers) channels.acquire.publish(this.#about())
+    // An async function would take twice the memory.
+    return begun(step).then(
+      (granted) => {
+        if (granted === undefined) this.#failed({ ...this.#about(), outcome: call.wait === 0 ? 'refused' : 'timeout' })
+        else this.#granted(holdsIn(granted))
+        return granted
+      },
+      (error: unknown) => {
+        this.#failed({ ...this.#about(), outcome: failureOf(error, call), error })
+        throw error
+      },
+    )
   }
 
   waits(): void {
@@ -114,44 +125,48 @@ export class ObservedCall implements CallWatch {
   }
 
   #granted(holds: readonly ObservableHold[]): void {
-    const numbers = holds.map(() => this.#reporter.nextNumber())
-    const message = this.#ofHold(holds[0], numbers[0])
+    const now = this.#now()
+    const first = this.#reporter.nextNumber(holds.length)
+    const message = this.#ofHold(holds[0], first, now - this.#since)
     if (this.#permits !== undefined) message.permits = this.#permits
-    message.elapsed = this.#now() - this.#since
     message.local = this.#local
     if (this.#trace !== undefined) Object.assign(this.#trace, message, { outcome: 'granted' })
-    this.#tell('grant', message)
-    holds.forEach((hold, i) => {
-      const held = this.#ofHold(hold, numbers[i])
-      if (this.#permits !== undefined) held.permits = 1
-      hold.observe(this.#untilEnd(held))
-    })
+    // This runs in the context of the call.
+    channels.grant.publish(message)
+    for (let i = 0; i < holds.length; i += 1) this.#holds(holds[i] as ObservableHold, first + i, now)
   }
 
-  /** What the events of one hold say. */
-  #ofHold(hold: ObservableHold | undefined, number: number | undefined): Message {
-    const message = this.#about()
-    if (number !== undefined) message.hold = number
-    if (hold?.wire !== undefined) message.owner = hold.wire
-    return message
+  #holds(hold: ObservableHold, number: number, since: number): void {
+    const held = this.#ofHold(hold, number, 0)
+    if (this.#permits !== undefined) held.permits = 1
+    hold.observe(this.#untilEnd(held, since))
+  }
+
+  /** What the events of one hold say. Fields that an object begins with cost less than those that are added. */
+  #ofHold(hold: ObservableHold | undefined, number: number, elapsed: number): Message {
+    const { kind, name } = this.#lock
+    const { client } = this.#reporter
+    const id = this.#number
+    if (hold === undefined) return { client, kind: kind.name, name, id, elapsed }
+    if (hold.wire === undefined) return { client, kind: kind.name, name, id, elapsed, hold: number }
+    return { client, kind: kind.name, name, id, elapsed, hold: number, owner: hold.wire }
   }
 
   #failed(message: Message): void {
     message.elapsed = this.#now() - this.#since
     if (this.#trace !== undefined) Object.assign(this.#trace, message)
-    this.#tell('end', message)
+    channels.end.publish(message)
   }
 
   /** What it got is held from now on. Call the function that is returned when that ends. */
   holding(): (how: HoldEnd) => void {
     const held = this.#about()
     if (this.#permits !== undefined) held.permits = this.#permits
-    return this.#untilEnd(held)
+    return this.#untilEnd(held, this.#now())
   }
 
   /** A hold ends once, so its message is made when it begins. */
-  #untilEnd(held: Message): (how: HoldEnd) => void {
-    const since = this.#now()
+  #untilEnd(held: Message, since: number): (how: HoldEnd) => void {
     return (outcome) => {
       held.elapsed = this.#now() - since
       held.outcome = outcome
@@ -168,7 +183,7 @@ export class ObservedCall implements CallWatch {
     return { client: this.#reporter.client, kind: kind.name, name, id: this.#number }
   }
 
-  #tell(event: 'acquire' | 'wait' | 'grant' | 'end' | 'release', message: DiagnosticMessage): void {
+  #tell(event: 'wait' | 'release', message: DiagnosticMessage): void {
     const channel = channels[event]
     if (channel.hasSubscribers) this.#inContext?.(() => channel.publish(message))
   }

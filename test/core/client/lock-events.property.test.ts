@@ -22,11 +22,13 @@ import { seeded } from '../../support/random.js'
 import { inTown, type Town } from '../../support/town.js'
 import {
   AggregationTemporality,
+  type DataPoint,
   InMemoryMetricExporter,
   MeterProvider,
+  type MetricData,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
-import { instrument as forOtel } from 'holdfast/otel'
+import { instrument as forOtel, metricProducer } from 'holdfast/otel'
 import { instrument as forPrometheus } from 'holdfast/prometheus'
 import { Registry } from 'prom-client'
 
@@ -91,15 +93,25 @@ const tracers = (['acquire', 'using'] as const).map((what) => {
   return [tracingChannel(`holdfast:${what}`), subscribers as never] as const
 })
 
-/** The metrics of both kinds, which must agree with the program. */
+/** The metrics of all kinds, which must agree with the program. */
 const register = new Registry()
 const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
-const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 })
+const producer = metricProducer()
+const reader = new PeriodicExportingMetricReader({
+  ...{ exporter, exportIntervalMillis: 3_600_000, metricProducers: [producer] },
+})
 const meterProvider = new MeterProvider({ readers: [reader] })
-const stops = [forPrometheus({ register }), forOtel({ meterProvider, traces: false })]
+const stops = [forPrometheus({ register }), forOtel({ meterProvider, traces: false }), producer.stop]
 /** What the program knows of its calls, by outcome; the sum of the times is in ms. */
 const known = new Map<string, number>()
 const know = (what: string, by = 1): void => void known.set(what, (known.get(what) ?? 0) + by)
+
+/** What a reader gets of the SDK, and what the producer adds to it. */
+const collected = async (): Promise<readonly [sdk: MetricData[], own: MetricData[]]> => {
+  await reader.forceFlush()
+  const [sdk, own] = (exporter.getMetrics().at(-1)?.scopeMetrics ?? []).map(({ metrics }) => metrics)
+  return [sdk ?? [], own ?? []]
+}
 
 /** The points of both, as `metric outcome`. */
 const measured = async (): Promise<Record<'prometheus' | 'otel', Map<string, number>>> => {
@@ -111,9 +123,7 @@ const measured = async (): Promise<Record<'prometheus' | 'otel', Map<string, num
       const name = (point as { metricName?: string }).metricName ?? metric.name
       add(sums.prometheus, `${name} ${labels['outcome'] ?? ''}`, value)
     }
-  await reader.forceFlush()
-  const { scopeMetrics } = exporter.getMetrics().at(-1) ?? { scopeMetrics: [] }
-  for (const { descriptor, dataPoints } of scopeMetrics.flatMap(({ metrics }) => metrics))
+  for (const { descriptor, dataPoints } of (await collected())[0])
     for (const { attributes, value } of dataPoints) {
       const what = `${descriptor.name} ${String(attributes['outcome'] ?? '')}`
       add(sums.otel, what, typeof value === 'number' ? value : value.count)
@@ -560,7 +570,25 @@ void test('the metrics of OpenTelemetry and Prometheus → agree with the progra
     assert.equal(prometheus.get(`holdfast_lock_${now} `), 0, now)
     assert.equal(otel.get(`holdfast.lock.${now} `), 0, now)
   }
+})
+
+/** What a metric says, except for the time at which it was read; in one order. */
+const saidBy = ({ descriptor, dataPoints, ...form }: MetricData): unknown => {
+  const { name, description, unit, valueType } = descriptor
+  const points = (dataPoints as DataPoint<unknown>[]).map(({ attributes, value }) => {
+    const sorted = Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))
+    return [JSON.stringify(sorted), name.endsWith('oldest') ? 'now' : value] as const
+  })
+  return { name, description, unit, valueType, ...form, points: points.sort(([a], [b]) => (a < b ? -1 : 1)) }
+}
+
+void test('the metric producer → hands over what the SDK would have made of the same events', async () => {
+  const [sdk, own] = await collected()
+  assert.equal(sdk.length, 10)
+  const order = ({ descriptor: a }: MetricData, { descriptor: b }: MetricData) => (a.name < b.name ? -1 : 1)
+  assert.deepEqual(own.sort(order).map(saidBy), sdk.sort(order).map(saidBy))
   for (const stop of stops) stop()
+  assert.deepEqual((await producer.collect()).resourceMetrics.scopeMetrics, [])
   await meterProvider.shutdown()
 })
 
