@@ -235,8 +235,8 @@ export class DueSlots {
         again = await look(open)
       } catch (error) {
         open.trouble = this.#tellTrouble(error, open.trouble)
-        // The key holds something that is not a slot.
-        again = kindOf(error) === 'WRONG_KIND' ? undefined : AGAIN
+        // Another program has written to a key of the slots: that may be mended.
+        again = kindOf(error) === 'WRONG_KIND' ? LONGEST : AGAIN
       }
     open.busy = false
     if (again === undefined) this.#settle(slot)

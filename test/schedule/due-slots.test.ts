@@ -351,13 +351,16 @@ describe('the open slots of a schedule', () => {
       await one.stop()
     })
 
-  void test('what stands under the slot is no slot → told once, and not asked again', async () => {
+  void test('another program has written to a key of the slots → told once, asked again each 15 s, and run when it is mended', async () => {
     let tries = 0
-    const run: Run = () => Promise.reject(new EngineError('WRONG_KIND', `no slot ${tries++}`))
-    const { clock, errors, open } = await stage({ run })
+    const run: Run = (...call) =>
+      ++tries < 3 ? Promise.reject(new EngineError('WRONG_KIND', `no slot ${tries}`)) : ran(...call)
+    const { clock, errors, works, open } = await stage({ run })
     const one = await open()
-    await clock.advance(MINUTE + 30 * SECOND)
-    assert.deepEqual([errors.length, tries], [1, 1])
+    await clock.advance(MINUTE + 29 * SECOND)
+    assert.deepEqual([errors.length, tries, works.length], [1, 2, 0])
+    await clock.advance(5 * SECOND)
+    assert.deepEqual([errors.length, tries, works.length], [1, 3, 1])
     await one.stop()
   })
 

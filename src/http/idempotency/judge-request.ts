@@ -1,4 +1,5 @@
 import { show } from '../../check-arguments.js'
+import { ClosedError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
 import { AwayDetector } from '../away-detector.js'
 import { asError, given } from '../user-functions.js'
@@ -25,6 +26,7 @@ export type Verdict =
   | { readonly do: 'answer'; readonly answer: Answer }
   | { readonly do: 'run'; readonly run: HandlerRun; readonly known: IdempotencyRun }
 
+const CLOSED = Symbol('closed')
 const GO_ON: Verdict = { do: 'go on' }
 const answerWith = (answer: Answer): Verdict => ({ do: 'answer', answer })
 
@@ -60,10 +62,13 @@ export class JudgeRequest<R> {
     if (key === undefined) return answerWith(REPLIES.malformed)
     const scope = await this.#textOf(this.#settings.scope, request, 'scope()')
     const fingerprint = await this.#fingerprint(request)
-    const claimed = await this.#claim(hashOf(scope, key)).catch((thrown: unknown) => {
+    const claimed = await this.#claim(hashOf(scope, key)).catch((thrown: unknown): typeof CLOSED => {
+      if (thrown instanceof ClosedError) return CLOSED
       throw asError(thrown, `idempotency ${quoted(name)}: client`)
     })
-    if (claimed === undefined) return isOpen ? GO_ON : answerWith(REPLIES.away)
+    // This process ends: another one will take the request.
+    if (claimed === CLOSED || (claimed === undefined && !isOpen)) return answerWith(REPLIES.away)
+    if (claimed === undefined) return GO_ON
     return this.#verdict(claimed, key, fingerprint)
   }
 

@@ -167,3 +167,23 @@ void test('a client that throws while it is not ready → that request fails, an
   server.close()
   await real.close()
 })
+
+void test('the client is closed → 503, also with whenAway: open, and the handler does not run', async () => {
+  for (const whenAway of ['closed', 'open'] as const) {
+    const client = await connect('memory:')
+    const app = packageOf('express')()
+    app.use(expressIdempotency({ client, scope: () => 'ada', whenAway }))
+    let ran = 0
+    app.all('/', (_: unknown, response: ExpressResponse) => {
+      ran++
+      response.send('paid')
+    })
+    const server = createServer(app).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    await client.close()
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const response = await fetch(url, { method: 'POST', headers: { 'idempotency-key': 'k' } })
+    assert.deepEqual([response.status, response.headers.get('retry-after'), ran], [503, '1', 0])
+    server.close()
+  }
+})
