@@ -4,6 +4,7 @@ import { cf } from './scenarios/cf.js'
 import { d } from './scenarios/d.js'
 import { f } from './scenarios/f.js'
 import { g } from './scenarios/g.js'
+import { g2 } from './scenarios/g2.js'
 import { h } from './scenarios/h.js'
 import { hf } from './scenarios/hf.js'
 import { i } from './scenarios/i.js'
@@ -41,6 +42,7 @@ export const scenarios: readonly Scenario[] = [
   rw,
   l,
   g,
+  g2,
   d,
   r,
   w,
