@@ -106,11 +106,10 @@ class ManyClients {
 
   /** kB for each client more than without clients. */
   async #memory(): Promise<Figures> {
-    const all = await this.ask<{ heap: number; rss: number }>('memory')
+    const heaps = await this.ask<number>('memory')
     const each = (bytes: number): number => bytes / this.#clients / 1000
-    const sum = (key: 'heap' | 'rss'): number => all.reduce((total, one) => total + one[key], 0)
     const { memory } = await this.#meter.read()
-    return { heap: each(sum('heap')), rss: each(sum('rss')), serverMemory: each(memory - this.#empty) }
+    return { heap: each(heaps.reduce((sum, one) => sum + one, 0)), serverMemory: each(memory - this.#empty) }
   }
 
   /** In each second. */

@@ -135,18 +135,13 @@ const cpu = (): number => {
   return user + system
 }
 
-interface Memory {
-  readonly heap: number
-  readonly rss: number
-}
-
-const memory = async (): Promise<Memory> => {
+const heap = async (): Promise<number> => {
   // What this turn has left behind is no part of it.
   await turn()
   globalThis.gc!()
   globalThis.gc!()
-  const { heapUsed, external, rss } = process.memoryUsage()
-  return { heap: heapUsed + external, rss }
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
 }
 
 const warmUp = async (): Promise<void> => {
@@ -154,17 +149,14 @@ const warmUp = async (): Promise<void> => {
 }
 
 await warmUp()
-const before = await memory()
+const before = await heap()
 
 const answers: Readonly<Record<ClientsMessage, () => Promise<unknown> | Back | number | undefined>> = {
   connect: async () => members.push(...(await someAtATime(count, (index) => openOne(first + index)))),
   own: () => someAtATime(count, (index) => members[index]!.own()),
   share: () => someAtATime(count, (index) => members[index]!.share()),
   /** Bytes more than without clients. */
-  memory: async (): Promise<Memory> => {
-    const { heap, rss } = await memory()
-    return { heap: heap - before.heap, rss: rss - before.rss }
-  },
+  memory: async () => (await heap()) - before,
   cpu,
   forget: () => {
     for (const member of members) {

@@ -97,7 +97,8 @@ class Cluster implements RedisCluster {
   }
 
   async #launch(to: ClusterNode[], settings: readonly string[]): Promise<ClusterNode> {
-    const server = await startRedis(['--cluster-enabled', 'yes', ...settings])
+    // One that has never met another does not know its address, and a client would not learn it.
+    const server = await startRedis(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', ...settings])
     const redis = new Redis(server.url, { retryStrategy: () => 50 })
     redis.on('error', () => undefined)
     const node = { port: server.port, redis, server }
