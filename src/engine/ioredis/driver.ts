@@ -46,6 +46,7 @@ export class IoredisDriver implements Driver {
   #messages: IoredisMessageConnection | undefined
   readonly #separate = new SeparateConnections()
   readonly #through: Through
+  #batches: WriteBatches | undefined
   readonly #handlers: [event: string, handler: (what: never) => void][] = []
   /** The connection is up with the requested database and user. */
   #certain = false
@@ -235,7 +236,8 @@ export class IoredisDriver implements Driver {
     if (!this.isUp) return Promise.reject(new NotSent('not connected'))
     const client = this.#commands
     const { stream } = client
-    if (!this.lent && stream !== undefined && stream !== null) WriteBatches.on(stream).join()
+    if (!this.lent && stream !== undefined && stream !== null)
+      (this.#batches = WriteBatches.of(stream, this.#batches)).join()
     if (this.cluster) {
       if (options.node !== undefined) return this.#sendTo(options.node, argv)
       // An empty one: any node will do.

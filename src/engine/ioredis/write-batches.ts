@@ -64,6 +64,11 @@ export class WriteBatches {
     stream.once('close', () => held.delete(this))
   }
 
+  /** Those of `stream`, which are these unless the connection was replaced. */
+  static of(stream: Stream, last: WriteBatches | undefined): WriteBatches {
+    return last !== undefined && last.#stream === stream ? last : WriteBatches.on(stream)
+  }
+
   static on(stream: Stream): WriteBatches {
     const known = ofSockets.get(stream)
     if (known !== undefined) return known
