@@ -2,11 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { atDistance } from './measure/at-distance.js'
 import type { Bench } from './measure/bench.js'
+import { blockedHolder } from './measure/blocked-holder.js'
+import { manyClients } from './measure/many-clients.js'
 import { promisesAlone } from './measure/promises-alone.js'
 import type { Load } from './base/load.js'
 import { readJson, root } from './base/paths.js'
 import { type Figures, type Row, bestOf, format, medians } from './base/result.js'
 import { runRounds } from './measure/rounds.js'
+import { holdfast, holdfastThread } from './participants/holdfast.js'
 import { median } from './base/stats.js'
 import { asLines } from './output/table.js'
 
@@ -22,6 +25,13 @@ interface Seen {
   readonly ours: Row
   /** The fastest of the others, or a queue of promises and nothing else. */
   readonly other: Row
+}
+
+/** What is measured in a way of its own, and compared with nobody. More is better. */
+interface Look {
+  readonly name: string
+  readonly enough?: number
+  readonly look: (bench: Bench) => Promise<Readonly<Record<string, number>>>
 }
 
 interface Check {
@@ -156,7 +166,40 @@ const CHECKS: readonly Check[] = [
   },
 ]
 
-const measure = async (bench: Bench, check: Check, subject: string): Promise<[string, number][]> => {
+const LOOKS: readonly Look[] = [
+  {
+    name: 'b',
+    async look(bench) {
+      const [beside, alone] = [
+        await blockedHolder(bench, holdfastThread, SECONDS),
+        await blockedHolder(bench, holdfast, SECONDS),
+      ]
+      // The second one is in vain if a hold would last without the thread.
+      const kept = beside['kept']! - beside['overlap']! - alone['kept']!
+      return {
+        'blocked for three leases: holds kept by the thread': kept,
+        'threads in 100 MB': 100 / (beside['memory']! - alone['memory']!),
+      }
+    },
+  },
+  {
+    name: 'g2',
+    async look() {
+      const { connected, shared } = await manyClients({ who: 'holdfast', clients: 200, seconds: 1, after: 3 })
+      return {
+        '200 clients: connected for a second of CPU': 1e6 / connected['clientCpu']!,
+        '200 clients after a restart: seconds for ten requests of one': 10 / shared['worst']!,
+        '200 clients after a restart: how often in 10 s all are back': 10 / shared['over']!,
+      }
+    },
+  },
+]
+
+const measure = async (bench: Bench, check: Check | Look, subject: string): Promise<[string, number][]> => {
+  if ('look' in check) {
+    const found = Object.entries(await check.look(bench))
+    return found.map(([text, ratio]) => [`${check.name}: ${text}`, ratio])
+  }
   const { distance } = check
   if (distance === undefined) return measureHere(bench, check, subject)
   return atDistance(bench, distance, (far) => measureHere(far, check, subject))
@@ -189,11 +232,11 @@ const measureHere = async (
 
 const kept = (): Record<string, number> => (readJson(KEPT) ?? {}) as Record<string, number>
 
-const tooLow = ({ enough = ENOUGH }: Check, name: string, ratio: number): boolean =>
+const tooLow = ({ enough = ENOUGH }: Check | Look, name: string, ratio: number): boolean =>
   !(ratio >= enough * (kept()[name] ?? NaN))
 
 /** What is too low is measured again: a machine that did something else meanwhile is no slower program. */
-const settle = async (bench: Bench, check: Check, subject: string): Promise<Map<string, number>> => {
+const settle = async (bench: Bench, check: Check | Look, subject: string): Promise<Map<string, number>> => {
   const best = new Map<string, number>()
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     bench.log(`  ${check.name}${attempt > 1 ? `, once more (${attempt} of ${ATTEMPTS})` : ''}`)
@@ -219,7 +262,7 @@ export const guard = async (bench: Bench, { checks, subject, keep }: GuardOption
   const rows: string[][] = []
   const measured: Record<string, number> = {}
   const low: string[] = []
-  for (const check of CHECKS.filter(({ name }) => checks.length === 0 || checks.includes(name))) {
+  for (const check of [...CHECKS, ...LOOKS].filter(({ name }) => checks.length === 0 || checks.includes(name))) {
     bench.log(check.name)
     const found = keep ? new Map(await measure(quiet, check, subject)) : await settle(quiet, check, subject)
     for (const [name, ratio] of found) {

@@ -21,7 +21,7 @@ ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
 
   --quick      each in seconds, less exact; nothing is kept
   --rounds N   at least 3 (the default)
-  --only NAME  of P, N, XK and Z the rows whose name begins so; nothing is kept
+  --only NAME  of G2, K, N, P, XK and Z the rows whose name begins so; nothing is kept
 
   guard        fails when a ratio is lower than what bench/guard.json keeps; a few minutes at most
   --trial      the guard looks at one that is slowed on purpose, and has to fail

@@ -1,7 +1,7 @@
-import { before, holdfast, holdfastSent } from './participants/holdfast.js'
+import { before, holdfast, holdfastResp3, holdfastSent, holdfastThread } from './participants/holdfast.js'
 import { nodeRedisson } from './participants/node-redisson.js'
 import type { Participant } from './participants/participant.js'
-import { raw, rawPipelined } from './participants/raw.js'
+import { raw, rawPipelined, rawResp3 } from './participants/raw.js'
 import { redisson } from './participants/redisson.js'
 import { redissonScheme, redissonSchemeKept } from './participants/redisson-scheme.js'
 import { redisSemaphore, redisSemaphorePipelined } from './participants/redis-semaphore.js'
@@ -36,7 +36,11 @@ export const participants: readonly Participant[] = [
 export const takingPart = (quick: boolean): readonly Participant[] =>
   participants.filter(({ variant = false }) => !(quick && variant))
 
-const everybody = [...participants, holdfastSent, before, ...trials]
+const everybody = [
+  ...participants,
+  ...[holdfastSent, holdfastResp3, holdfastThread, ...rawResp3],
+  ...[before, ...trials],
+]
 
 export const participantNamed = (name: string): Participant => {
   const found = everybody.find((participant) => participant.name === name)

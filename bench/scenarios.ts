@@ -1,12 +1,15 @@
 import { a } from './scenarios/a.js'
+import { b } from './scenarios/b.js'
 import { c } from './scenarios/c.js'
 import { cf } from './scenarios/cf.js'
 import { d } from './scenarios/d.js'
 import { f } from './scenarios/f.js'
 import { g } from './scenarios/g.js'
+import { g2 } from './scenarios/g2.js'
 import { h } from './scenarios/h.js'
 import { hf } from './scenarios/hf.js'
 import { i } from './scenarios/i.js'
+import { k } from './scenarios/k.js'
 import { l } from './scenarios/l.js'
 import { m } from './scenarios/m.js'
 import { n } from './scenarios/n.js'
@@ -21,6 +24,7 @@ import { u64 } from './scenarios/u64.js'
 import { w } from './scenarios/w.js'
 import { x } from './scenarios/x.js'
 import { xk } from './scenarios/xk.js'
+import { y } from './scenarios/y.js'
 import { z } from './scenarios/z.js'
 import type { Scenario } from './measure/bench.js'
 
@@ -41,12 +45,16 @@ export const scenarios: readonly Scenario[] = [
   rw,
   l,
   g,
+  g2,
   d,
   r,
+  b,
   w,
   x,
   xk,
   m,
+  k,
+  y,
   o,
   i,
   z,

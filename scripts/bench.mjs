@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { build } from './build.mjs'
 import { installBeside } from './install.mjs'
 import { STAGED, stage } from './stage.mjs'
+import { ensureNewer } from './test/servers.mjs'
 
 const root = join(import.meta.dirname, '..')
 const peers = join(root, 'bench/peers')
@@ -20,6 +21,15 @@ const buildRedisson = async () => {
   } catch (/** @type {any} */ error) {
     if (error.code !== 'NO_JAVA') throw error
     console.error(`${error.message}\nMeasuring without it.`)
+  }
+}
+
+/** For Y. */
+const unpackServers = () => {
+  try {
+    ensureNewer()
+  } catch (/** @type {any} */ error) {
+    console.error(`${error.message}\nMeasuring without them.`)
   }
 }
 
@@ -45,6 +55,7 @@ for (const folder of guards ? [] : ['bench/peers', 'test/suites/connections/pack
 if (!(await build({ tests: true }))) process.exit(1)
 await stage(STAGED)
 if (!guards) {
+  unpackServers()
   await buildRedisson()
   buildGo()
 }

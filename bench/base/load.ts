@@ -11,6 +11,8 @@ export interface Load {
   readonly callers: number
   /** All callers of all processes on one lock, or each caller on its own. */
   readonly names: 'one' | 'each'
+  /** How many locks there are in place of each of those: a caller goes from one to the next. */
+  readonly locks?: number
   /** Whether each caller of a process has a client of its own, as if it were alone in a process. */
   readonly clients?: 'each'
   readonly holdMs: number

@@ -10,6 +10,24 @@ export interface Reading {
   readonly commands: number
   /** Calls by the name of the command, those inside scripts too. */
   readonly calls: ReadonlyMap<string, number>
+  /** Bytes that it uses now. */
+  readonly memory: number
+  /** How many connections it has accepted. */
+  readonly connections: number
+}
+
+/** Of a server that has just been started. */
+export const NOTHING: Reading = { cpu: 0, commands: 0, calls: new Map(), memory: 0, connections: 0 }
+
+/** Of several servers together. */
+const together = (readings: readonly Reading[]): Reading => {
+  const sum = (key: 'cpu' | 'commands' | 'memory' | 'connections'): number =>
+    readings.reduce((total, reading) => total + reading[key], 0)
+  const calls = new Map<string, number>()
+  for (const [name, count] of readings.flatMap((reading) => [...reading.calls])) {
+    calls.set(name, (calls.get(name) ?? 0) + count)
+  }
+  return { cpu: sum('cpu'), commands: sum('commands'), memory: sum('memory'), connections: sum('connections'), calls }
 }
 
 const SCRIPTS = ['eval', 'evalsha', 'eval_ro', 'evalsha_ro', 'fcall', 'fcall_ro']
@@ -22,16 +40,22 @@ const NEVER_INSIDE = [
   ...['blpop', 'brpop', 'blmove', 'bzpopmin', 'bzpopmax', 'wait', 'client', 'hello', 'auth', 'select', 'reset'],
 ]
 
+/** Of one server, or of all masters of a cluster. */
 export class ServerMeter {
-  readonly #client: Redis
+  readonly #clients: readonly Redis[]
+  /** Our own commands on each of them. */
   #looks = 0
 
-  constructor(url: string) {
-    this.#client = new Redis(url)
+  constructor(...urls: readonly string[]) {
+    this.#clients = urls.map((url) => new Redis(url))
+  }
+
+  get #first(): Redis {
+    return this.#clients[0]!
   }
 
   async version(): Promise<string> {
-    const info = await this.#client.info('server')
+    const info = await this.#first.info('server')
     const valkey = /valkey_version:(\S+)/.exec(info)?.[1]
     return valkey === undefined ? `Redis ${/redis_version:(\S+)/.exec(info)?.[1] ?? '?'}` : `Valkey ${valkey}`
   }
@@ -42,7 +66,7 @@ export class ServerMeter {
     for (let i = 0; i < 100; i++) {
       await sleep(2)
       const from = performance.now()
-      await this.#client.ping()
+      await Promise.all(this.#clients.map((client) => client.ping()))
       trips.push(performance.now() - from)
     }
     this.#looks += trips.length
@@ -50,24 +74,37 @@ export class ServerMeter {
   }
 
   async read(): Promise<Reading> {
-    const info = await this.#client.info('everything')
+    return together(await this.readEach())
+  }
+
+  async readEach(): Promise<Reading[]> {
+    const infos = await Promise.all(this.#clients.map((client) => client.info('everything')))
     this.#looks++
-    const field = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1] ?? NaN)
-    const calls = new Map<string, number>()
-    for (const [, name = '', count] of info.matchAll(/^cmdstat_([^:|]+)[^:]*:calls=(\d+)/gm)) {
-      calls.set(name, (calls.get(name) ?? 0) + Number(count))
-    }
-    const cpu = (field('used_cpu_user') + field('used_cpu_sys')) * 1e6
-    return { cpu, commands: field('total_commands_processed') - this.#looks, calls }
+    return infos.map((info) => readingOf(info, this.#looks))
   }
 
   /** What those before have left, and what belongs to processes that were killed. */
   async clear(): Promise<void> {
-    await this.#client.flushall()
+    await Promise.all(this.#clients.map((client) => client.flushall()))
   }
 
   end(): void {
-    this.#client.disconnect()
+    for (const client of this.#clients) client.disconnect()
+  }
+}
+
+const readingOf = (info: string, looks: number): Reading => {
+  const field = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1] ?? NaN)
+  const calls = new Map<string, number>()
+  for (const [, name = '', count] of info.matchAll(/^cmdstat_([^:|]+)[^:]*:calls=(\d+)/gm)) {
+    calls.set(name, (calls.get(name) ?? 0) + Number(count))
+  }
+  return {
+    cpu: (field('used_cpu_user') + field('used_cpu_sys')) * 1e6,
+    commands: field('total_commands_processed') - looks,
+    calls,
+    memory: field('used_memory'),
+    connections: field('total_connections_received'),
   }
 }
 

@@ -133,7 +133,7 @@ const page = (results: readonly KeptResult[], pictures: string): string => {
       'too; *client* and *server* are the CPU of all client processes and of the server: each of these for one pair, acquisition or hand-off. *± %* is half the distance from the worst round to the best.',
     `Measured on: ${machines.join(' — ')}.`,
     '## How to repeat it',
-    '```sh\nnpm run bench                  # everything, about two and a half hours\nnpm run bench -- --quick       # a look in a quarter of an hour or so: less exact, one peer for each way to work, nothing is kept\nnpm run bench -- u1 c          # some of it\nnpm run bench -- p --only lock # of P, N, XK or Z the rows whose name begins so; nothing is kept\nnpm run bench -- --rounds 7\n```',
+    '```sh\nnpm run bench                  # everything, about two and a half hours\nnpm run bench -- --quick       # a look in a quarter of an hour or so: less exact, one peer for each way to work, nothing is kept\nnpm run bench -- u1 c          # some of it\nnpm run bench -- p --only lock # of G2, K, N, P, XK or Z the rows whose name begins so; nothing is kept\nnpm run bench -- --rounds 7\n```',
     `It needs \`redis-server\` on the PATH, and installs the peers into \`bench/peers\`; Redisson with Maven, where there is a JDK from 17 on. Let the machine rest.`,
     '## Who takes part',
     participants.map(introduced).join('\n'),

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Client, type ClientOptions, type Hold, connect } from 'holdfast'
+import { Redis } from 'ioredis'
 import { versionOf } from '../base/paths.js'
 import type { Contender, Participant, Session } from './participant.js'
 
@@ -29,8 +30,10 @@ const rateOf = (client: Client, name: string, perSecond: number): Contender => {
   }
 }
 
-const openWith = async (open: typeof connect, url: string, options: ClientOptions): Promise<Session> => {
-  const client = await open({ url, ...options })
+const openWith = async (open: typeof connect, url: string, options: ClientOptions): Promise<Session> =>
+  sessionOf(await open({ url, ...options }))
+
+const sessionOf = (client: Client): Session => {
   let [lost, uncertain] = [0, 0]
   client.on('lost', () => lost++)
   client.on('uncertain', () => uncertain++)
@@ -72,6 +75,32 @@ export const holdfastSent: Participant = {
   name: "holdfast, release: 'sent'",
   setup: "connect({ url, release: 'sent' }), otherwise all defaults",
   open: (url, watchdog) => openWith(connect, url, { watchdog, release: 'sent' }),
+}
+
+/** Only in Y: over a client of the caller's own, which speaks RESP3. */
+export const holdfastResp3: Participant = {
+  ...holdfast,
+  name: 'holdfast, RESP3',
+  setup: 'connect({ connection: new Redis(url, { protocol: 3 }) }), otherwise all defaults',
+  async open(url, watchdog) {
+    const connection = new Redis(url, { protocol: 3 })
+    const session = sessionOf(await connect({ connection, ...(watchdog !== undefined && { watchdog }) }))
+    return {
+      ...session,
+      async close() {
+        await session.close()
+        connection.disconnect()
+      },
+    }
+  },
+}
+
+/** Only in B. */
+export const holdfastThread: Participant = {
+  ...holdfast,
+  name: 'holdfast, thread: true',
+  setup: 'connect({ url, watchdog: { thread: true } })',
+  open: (url, lease = 30_000) => openWith(connect, url, { watchdog: { lease, thread: true } }),
 }
 
 /** Another build of holdfast, for `npm run bench -- beside DIR`. */

@@ -1,16 +1,36 @@
 import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
 import { lockAcquire, lockRelease } from '#src/lua/scripts.gen.js'
 import { bareLock } from './bare-lock.js'
 import { versionOf } from '../base/paths.js'
 import type { Participant } from './participant.js'
 
+type Bare = Redis | Cluster
+
+interface Settings {
+  readonly protocol?: 3
+  readonly enableAutoPipelining?: true
+}
+
+/** Of a cluster, the scripts are on each master. */
+const connected = async (url: string, options: Settings): Promise<Bare> => {
+  if (!url.startsWith(CLUSTER)) return new Redis(url, options)
+  const nodes = url.slice(CLUSTER.length).split(',')
+  const client = new Cluster(
+    nodes.map((node) => `redis://${node}`),
+    { enableAutoPipelining: options.enableAutoPipelining ?? false },
+  )
+  await client.ping()
+  return client
+}
+const CLUSTER = 'redis+cluster://'
+
 /** The floor: the scripts that ship, through the bare Redis client, with no library between. */
-const rawWith = (name: string, enableAutoPipelining: boolean): Participant => ({
+const rawWith = (name: string, options: Settings): Participant => ({
   name,
   family: 'raw',
   file: 'bench/participants/raw.ts',
-  setup: `ioredis, ${enableAutoPipelining ? 'enableAutoPipelining' : 'default options'}; evalsha of our own scripts`,
+  setup: `ioredis, ${Object.keys(options).join(', ') || 'default options'}; evalsha of our own scripts`,
   kinds: ['lock'],
   waits: false,
   memory: false,
@@ -19,8 +39,9 @@ const rawWith = (name: string, enableAutoPipelining: boolean): Participant => ({
   direct: [],
   version: () => versionOf('node_modules/ioredis'),
   async open(url, lease = 30_000) {
-    const client = new Redis(url, { enableAutoPipelining })
-    for (const { text } of [lockAcquire, lockRelease]) await client.script('LOAD', text)
+    const client = await connected(url, options)
+    const masters = client instanceof Cluster ? client.nodes('master') : [client]
+    for (const master of masters) for (const { text } of [lockAcquire, lockRelease]) await master.script('LOAD', text)
     const id = randomUUID()
     let owners = 0
     const acquire = async ({ take, give }: ReturnType<typeof bareLock>) => {
@@ -45,5 +66,11 @@ const rawWith = (name: string, enableAutoPipelining: boolean): Participant => ({
   },
 })
 
-export const raw = rawWith('raw', false)
-export const rawPipelined = rawWith('raw, auto-pipelining', true)
+export const raw = rawWith('raw', {})
+export const rawPipelined = rawWith('raw, auto-pipelining', { enableAutoPipelining: true })
+
+/** Only in Y. */
+export const rawResp3: readonly Participant[] = [
+  rawWith('raw, RESP3', { protocol: 3 }),
+  rawWith('raw, auto-pipelining, RESP3', { protocol: 3, enableAutoPipelining: true }),
+]

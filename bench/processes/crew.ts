@@ -13,11 +13,12 @@ const KEPT_CODE = ['--no-flush-bytecode']
 /** How many processes start at a time: of very many at once each would take as long as all, and longer than it may. */
 const ABREAST = 8
 
-/** The lock of all callers of all processes, or that of each caller of one. */
+/** The lock of all callers of all processes, or that of each caller of one; or the locks. */
 export const namesOf = (participant: Participant, load: Load, index: number): string[] => {
   const prefix = `bench:${placeOf(participant)}:${load.names}`
-  if (load.names === 'one') return [prefix]
-  return Array.from({ length: load.callers }, (_, caller) => `${prefix}:${index}:${caller}`)
+  const { callers, locks = 1 } = load
+  if (load.names === 'each') return Array.from({ length: callers * locks }, (_, name) => `${prefix}:${index}:${name}`)
+  return locks === 1 ? [prefix] : Array.from({ length: locks }, (_, name) => `${prefix}:${name}`)
 }
 
 /** The processes of one participant: their own, so that nobody's heap, compiled code or CPU is another's. */

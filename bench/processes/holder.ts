@@ -1,4 +1,5 @@
 /** One process that acquires a lock that its library renews: `holder.js PARTICIPANT URL NAME LEASE`. */
+import { readFileSync } from 'node:fs'
 import { participantNamed } from '../participants.js'
 import type { Contender, Held } from '../participants/participant.js'
 import { machineTime } from '../base/stats.js'
@@ -8,9 +9,21 @@ const POLL = 50
 
 /**
  * A number: the event loop is blocked for so many ms. Each answer is µs of the machine's clock. `take`: so that it is renewed. `wait`: without a limit.
- * `learned`: when it learned of trouble, 0 for never.
+ * `learned`: when it learned of trouble, 0 for never. `cpu`: µs of CPU so far. `memory`: kB, the proportional set size; 0 where the system does not tell.
  */
-export type HolderMessage = 'take' | 'wait' | 'free' | 'learned'
+export type HolderMessage = 'take' | 'wait' | 'free' | 'learned' | 'cpu' | 'memory'
+
+/** The event loop is blocked for so many ms, and the code that blocks it looks at its hold all the time. */
+export interface LookWhileBlocked {
+  readonly block: number
+}
+
+/** µs of the machine's clock. */
+export interface Looked {
+  /** When it would last have thought that it held the lock. */
+  readonly sure: number
+  readonly over: number
+}
 
 const [name = '', url = '', key = '', lease = ''] = process.argv.slice(2)
 const session = await participantNamed(name).open(url, Number(lease), POLL)
@@ -29,6 +42,23 @@ const block = (ms: number): number => {
   return machineTime()
 }
 
+const lookWhileBlocked = ({ block }: LookWhileBlocked): Looked => {
+  const until = machineTime() + block * 1000
+  let sure = 0
+  for (let now = machineTime(); now < until; now = machineTime()) {
+    if (held !== undefined && session.intact(held)) sure = now
+  }
+  return { sure, over: machineTime() }
+}
+
+const memory = (): number => {
+  try {
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync('/proc/self/smaps_rollup', 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
 const acquire = async (from: Contender): Promise<number> => {
   held = await from.acquire()
   return machineTime()
@@ -43,17 +73,25 @@ const answers: Readonly<Record<HolderMessage, () => Promise<number> | number>> =
     return machineTime()
   },
   learned: () => learned,
+  cpu: () => {
+    const { user, system } = process.cpuUsage()
+    return user + system
+  },
+  memory,
 }
 
-const answer = async (message: HolderMessage | number): Promise<unknown> => {
+type Message = HolderMessage | LookWhileBlocked | number
+
+const answer = async (message: Message): Promise<unknown> => {
   try {
+    if (typeof message === 'object') return lookWhileBlocked(message)
     return typeof message === 'number' ? block(message) : await answers[message]()
   } catch (error) {
     return String(error)
   }
 }
 
-process.on('message', (message: HolderMessage | number | 'end') => {
+process.on('message', (message: Message | 'end') => {
   if (message === 'end') process.exit()
   void answer(message).then((reply) => process.send?.(reply))
 })

@@ -23,7 +23,8 @@ export const runSlot = async ({ sessions, load, names, hold }: Post, slot: Slot)
   const waits = new Recorder()
   const stays = new Recorder()
   const waitsSince = new Float64Array(load.callers).fill(Infinity)
-  const shared = load.processes > 1 && load.names === 'one' && load.kind !== 'limiter'
+  const single = load.names === 'one' && load.locks === undefined
+  const shared = load.processes > 1 && single && load.kind !== 'limiter'
   let [pairs, total, crowded, held, gone, longest] = [0, 0, 0, 0, 0, 0]
 
   await sleep(Math.max(0, slot.startAt - Date.now()))
@@ -32,7 +33,7 @@ export const runSlot = async ({ sessions, load, names, hold }: Post, slot: Slot)
   const until = from + slot.seconds * 1000
 
   const caller = async (index: number): Promise<void> => {
-    const place = index % names.length
+    let place = index % names.length
     const whose = index % sessions.length
     // Those that poll would all do it at the same moment, again and again, and nearly all in vain.
     if (load.pollMs !== undefined) await sleep(Math.random() * load.pollMs)
@@ -65,6 +66,7 @@ export const runSlot = async ({ sessions, load, names, hold }: Post, slot: Slot)
         }
       }
       await mine.release()
+      place = (place + load.callers) % names.length
     }
     gone++
   }

@@ -61,18 +61,18 @@ class Cluster implements RedisCluster {
     return [...this.nodes, ...this.replicas]
   }
 
-  async start(withReplicas: boolean): Promise<void> {
+  async start(withReplicas: boolean, masters: number): Promise<void> {
     // How long one must be silent to count as gone; a replica, however far behind, then stands for it.
     const settings = withReplicas
       ? ['--cluster-node-timeout', '2000', '--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0']
       : []
-    for (let index = 0; index < MASTERS; index += 1) {
+    for (let index = 0; index < masters; index += 1) {
       const { redis } = await this.#launch(this.nodes, settings)
-      const [from, to] = [Math.ceil((index * SLOTS) / MASTERS), Math.ceil(((index + 1) * SLOTS) / MASTERS) - 1]
+      const [from, to] = [Math.ceil((index * SLOTS) / masters), Math.ceil(((index + 1) * SLOTS) / masters) - 1]
       await redis.call('CLUSTER', 'ADDSLOTSRANGE', from, to)
       await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
     }
-    if (withReplicas) for (let index = 0; index < MASTERS; index += 1) await this.#launch(this.replicas, settings)
+    if (withReplicas) for (let index = 0; index < masters; index += 1) await this.#launch(this.replicas, settings)
     const [first, ...others] = this.#all
     for (const { port, redis } of others) {
       const bus = (await redis.config('GET', 'cluster-port'))[1] ?? ''
@@ -97,7 +97,8 @@ class Cluster implements RedisCluster {
   }
 
   async #launch(to: ClusterNode[], settings: readonly string[]): Promise<ClusterNode> {
-    const server = await startRedis(['--cluster-enabled', 'yes', ...settings])
+    // One that has never met another does not know its address, and a client would not learn it.
+    const server = await startRedis(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', ...settings])
     const redis = new Redis(server.url, { retryStrategy: () => 50 })
     redis.on('error', () => undefined)
     const node = { port: server.port, redis, server }
@@ -183,11 +184,11 @@ class Cluster implements RedisCluster {
   }
 }
 
-/** Three masters, each with a third of the slots and a replica if wished. Rejects with code `NO_REDIS` as `startRedis` does. */
-export const startCluster = async ({ replicas = false } = {}): Promise<RedisCluster> => {
+/** Three masters unless said, each with as many slots as the others, and a replica if wished. Rejects with code `NO_REDIS` as `startRedis` does. */
+export const startCluster = async ({ replicas = false, masters = MASTERS } = {}): Promise<RedisCluster> => {
   const cluster = new Cluster()
   try {
-    await cluster.start(replicas)
+    await cluster.start(replicas, masters)
     return cluster
   } catch (error) {
     await cluster.stop()

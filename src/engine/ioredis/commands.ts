@@ -4,6 +4,7 @@ import type { Arg, Reply } from '../../lua/values.js'
 import { redirection, type SendOptions } from '../driver.js'
 import type { IoredisClient } from './client-type.js'
 import { rethrow, translated } from './translate-errors.js'
+import { WriteBatches } from './write-batches.js'
 
 /** In lower case, because ioredis looks each command up several times by that. */
 const EVALSHA = 'evalsha'
@@ -13,16 +14,16 @@ const EVALSHA = 'evalsha'
  * a command.
  */
 class TextCommand extends Command {
-  readonly #argv: readonly Arg[]
+  protected readonly argv: readonly Arg[]
 
   constructor(argv: readonly Arg[]) {
     super(EVALSHA, [], { replyEncoding: 'utf8' })
-    this.#argv = argv
+    this.argv = argv
   }
 
-  override toWritable(): string {
-    let text = `*${this.#argv.length}\r\n`
-    for (const arg of this.#argv) {
+  override toWritable(_socket: object): string {
+    let text = `*${this.argv.length}\r\n`
+    for (const arg of this.argv) {
       const word = String(arg)
       text += `$${Buffer.byteLength(word)}\r\n${word}\r\n`
     }
@@ -30,19 +31,45 @@ class TextCommand extends Command {
   }
 }
 
+/** The same in a cluster. ioredis looks for the node by the slot, so the socket is known only when the command is written. */
+class ClusterTextCommand extends TextCommand {
+  override getSlot(): number {
+    return slotOf(String(this.argv[FIRST_KEY]))
+  }
+
+  override toWritable(socket: object): string {
+    WriteBatches.on(socket as NonNullable<IoredisClient['stream']>).join()
+    return super.toWritable(socket)
+  }
+}
+
+/** Where the number of keys and the first of them stand in a script call. */
+const KEYS = 2
+const FIRST_KEY = 3
+
+/** A connection to one server and a client of a cluster, both holdfast's own; or a client of the caller's. */
+export type Through = 'one server' | 'cluster' | 'lent'
+
 const isText = (argv: readonly Arg[]): boolean => {
   for (const arg of argv) if (typeof arg === 'object') return false
   return argv[0] === 'EVALSHA'
 }
 
-/** A command for `sendCommand`, with the link's errors. The fast path is only for one node: a cluster looks for the keys among the arguments. */
-export const commandOf = (argv: readonly Arg[], { binary }: SendOptions, toOneNode = false): Command => {
-  const command = toOneNode && binary !== true && isText(argv) ? new TextCommand(argv) : ofWords(argv, binary)
+/** A command for `sendCommand`, with the link's errors. */
+export const commandOf = (argv: readonly Arg[], { binary }: SendOptions, through: Through): Command => {
+  const command = binary === true ? ofWords(argv, true) : (ofText(argv, through) ?? ofWords(argv))
   const { reject } = command
   command.reject = (error) => {
     reject(translated(error))
   }
   return command
+}
+
+/** A cluster finds the node of a script without keys among the arguments. */
+const ofText = (argv: readonly Arg[], through: Through): Command | undefined => {
+  if (through === 'lent' || !isText(argv)) return undefined
+  if (through === 'one server') return new TextCommand(argv)
+  return argv[KEYS] === 0 ? undefined : new ClusterTextCommand(argv)
 }
 
 const ofWords = (argv: readonly Arg[], binary?: boolean): Command => {
@@ -74,11 +101,10 @@ const wordsOf = ([name, ...args]: readonly Arg[]): [name: string, args: (string 
 /** In a cluster: sends a command without a key of its own to the node of another command's key. */
 export const follow = (
   cluster: IoredisClient,
-  argv: readonly Arg[],
+  command: Command,
   route: string | undefined,
   options: SendOptions,
 ): Promise<Reply> => {
-  const command = commandOf(argv, options)
   const slot = route === undefined ? undefined : { slot: slotOf(route) }
   const reply = cluster.sendCommand(command, undefined, slot) as Promise<Reply>
   // ioredis follows the redirection itself without an event.

@@ -11,7 +11,7 @@ import {
 } from '../driver.js'
 import type { Endpoint } from '../endpoint.js'
 import type { IoredisClient } from './client-type.js'
-import { call, commandOf, follow, isKeyless } from './commands.js'
+import { call, commandOf, follow, isKeyless, type Through } from './commands.js'
 import { otherDatabase, otherUser, unknownUser } from './login-checks.js'
 import { refusedSelect, withoutCommand } from './translate-errors.js'
 import { IoredisMessageConnection, owingOf } from './message-connection.js'
@@ -45,6 +45,7 @@ export class IoredisDriver implements Driver {
   /** Messages come on a connection of their own. */
   #messages: IoredisMessageConnection | undefined
   readonly #separate = new SeparateConnections()
+  readonly #through: Through
   #batches: WriteBatches | undefined
   readonly #handlers: [event: string, handler: (what: never) => void][] = []
   /** The connection is up with the requested database and user. */
@@ -63,6 +64,7 @@ export class IoredisDriver implements Driver {
     this.lent = ours === undefined
     this.#news = ours?.endpoint.topology === 'sentinel' ? new SentinelNews(ours.endpoint, ours.options) : undefined
     this.cluster = client.isCluster === true
+    this.#through = this.lent ? 'lent' : this.cluster ? 'cluster' : 'one server'
   }
 
   static open(endpoint: Endpoint, options: ConnectionOptions): IoredisDriver {
@@ -240,12 +242,13 @@ export class IoredisDriver implements Driver {
       if (options.node !== undefined) return this.#sendTo(options.node, argv)
       // An empty one: any node will do.
       const route = options.route !== '' && isKeyless(argv) ? options.route : undefined
-      if (route !== undefined || options.redirected !== undefined) return follow(client, argv, route, options)
+      if (route !== undefined || options.redirected !== undefined)
+        return follow(client, commandOf(argv, options, this.#through), route, options)
     }
     // With auto-pipelining, ioredis takes everything that `callBuffer` is given for arguments, even the name.
     const pipelines = options.binary === true && client.options?.enableAutoPipelining === true
     if (this.lent && !pipelines) return call(client, argv, options)
-    return client.sendCommand(commandOf(argv, options, !this.cluster)) as Promise<Reply>
+    return client.sendCommand(commandOf(argv, options, this.#through)) as Promise<Reply>
   }
 
   nodeOf(route: string): string | undefined {

@@ -46,6 +46,8 @@ const sendAtExit = (batches: WriteBatches): void => {
   })
 }
 
+const ofSockets = new WeakMap<Stream, WriteBatches>()
+
 /**
  * Commands of one tick leave together, but not so many that the server is idle meanwhile. After a tick with several, the
  * first one of the next tick waits for the others, too: a write costs more than all else of a command.
@@ -64,7 +66,15 @@ export class WriteBatches {
 
   /** Those of `stream`, which are these unless the connection was replaced. */
   static of(stream: Stream, last: WriteBatches | undefined): WriteBatches {
-    return last !== undefined && last.#stream === stream ? last : new WriteBatches(stream)
+    return last !== undefined && last.#stream === stream ? last : WriteBatches.on(stream)
+  }
+
+  static on(stream: Stream): WriteBatches {
+    const known = ofSockets.get(stream)
+    if (known !== undefined) return known
+    const batches = new WriteBatches(stream)
+    ofSockets.set(stream, batches)
+    return batches
   }
 
   /** Must be called before each command that is written. */
