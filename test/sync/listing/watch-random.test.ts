@@ -90,6 +90,8 @@ const program = async (town: Town, seed: number): Promise<void> => {
           .catch(() => undefined),
       )
     else if (what < 0.95) town.raw('DEL', pick(NAMES))
+    // So that something that is held is deleted, whatever the seed.
+    if (step % 16 === 8 && holds.length > 0) town.raw('DEL', pick(holds).name)
     await town.clock.advance(Math.floor(random() * 700))
   }
   // Now nothing changes any more, and what is still held is renewed.
