@@ -4,7 +4,7 @@ import { ClosedError, type EngineError, HoldfastError, serverError } from '../er
 import type { Script } from '../lua/script.js'
 import type { Shape } from '../lua/reply-shape.js'
 import type { Arg, Reply } from '../lua/values.js'
-import type { ConnectionReplacement } from './connection-replacement.js'
+import type { ConnectionReplacement } from './when-to-replace-connection.js'
 import { type Driver, type Nodes, NoReply, NotSent, type SendOptions } from './driver.js'
 import { badReply, noReply, offline } from './link-errors.js'
 import { RepliesOutOfStep } from './replies-out-of-step.js'

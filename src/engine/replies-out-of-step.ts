@@ -1,6 +1,6 @@
 import { limitAnswers } from '../base/clock.js'
 import type { EngineError } from '../errors.js'
-import type { ConnectionReplacement } from './connection-replacement.js'
+import type { ConnectionReplacement } from './when-to-replace-connection.js'
 import type { Driver } from './driver.js'
 import { badReply, noReply } from './link-errors.js'
 import type { ReplyTimeouts, TimeoutOptions } from './reply-timeouts.js'

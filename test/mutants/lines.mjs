@@ -188,7 +188,7 @@ export const lines = [
   {
     name: 'core-adopts-for-nobody',
     breaks: 'a ticket of what is over is refused',
-    file: 'src/core/gate/adopt.ts',
+    file: 'src/core/gate/begin-by-one-step.ts',
     from: 'if (!(await step(wire))) return undefined',
     to: 'await step(wire)',
     suites: ['suites/contract/locks#adopt'],
@@ -1540,7 +1540,7 @@ export const lines = [
   {
     name: 'engine-dead-unnoticed',
     breaks: 'a connection that is open and dead is replaced',
-    file: 'src/engine/connection-replacement.ts',
+    file: 'src/engine/when-to-replace-connection.ts',
     from: "connection.destroy(new Error('the server sent nothing for too long'))",
     to: 'void 0',
     suites: ['engine/replaced#half-open'],
@@ -1644,7 +1644,7 @@ export const lines = [
   {
     name: 'flight-trouble-outlasts-a-try',
     breaks: 'a flight that meets trouble ends the calls that do not wait',
-    file: 'src/sync/flight/local-flight.ts',
+    file: 'src/sync/flight/compute-or-follow.ts',
     from: 'if (wait === 0) reject(trouble)',
     to: 'if (wait < 0) reject(trouble)',
     suites: ['core/waiting/moving-slot#a flight takes the lock', 'core/waiting/moving-slot#a flight takes the key'],
@@ -2209,7 +2209,7 @@ export const lines = [
   {
     name: 'flight-early-for-all',
     breaks: 'only the call whose work it was has a value before it is certain that it is stored',
-    file: 'src/sync/flight/local-flight.ts',
+    file: 'src/sync/flight/compute-or-follow.ts',
     from: 'if (works) leave(outcome)',
     to: 'leave(works ? outcome : outcome)',
     suites: ['sync/flight/outcomes'],
@@ -2378,8 +2378,8 @@ export const lines = [
     name: 'slots-work-on-a-lost-lock',
     breaks: 'work does not begin on a lock that is lost',
     file: 'src/sync/slots/slots.ts',
-    from: 'abortOf(hold.signal) ?? abortOf(signal)',
-    to: 'abortOf(signal)',
+    from: '(aborted ?? lost) === undefined',
+    to: 'aborted === undefined',
     suites: ['sync/slots/answers'],
   },
   {

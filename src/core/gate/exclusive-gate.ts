@@ -1,5 +1,5 @@
 import { ClosedError } from '../../errors.js'
-import { FREED, type TenureHold } from '../hold/tenure-hold.js'
+import { FREED, type TenureHold } from '../hold/hold.js'
 import type { Tenure } from '../hold/tenure.js'
 import { hearsGrants } from '../line/grant-listener.js'
 import { Line } from '../line/line.js'

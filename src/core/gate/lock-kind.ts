@@ -1,6 +1,6 @@
 import type { DeadlockError } from '../../errors.js'
 import type { LockProtocol, ServerState } from '../protocol/lock-protocol.js'
-import type { TenureHold } from '../hold/tenure-hold.js'
+import type { TenureHold } from '../hold/hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Backoff, Request } from '../waiting/wait-terms.js'
 import type { Waiter } from '../waiting/waiter.js'

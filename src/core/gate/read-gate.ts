@@ -1,7 +1,7 @@
 import { ClosedError, type LockLostError } from '../../errors.js'
 import { momentOf } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { TenureHold } from '../hold/tenure-hold.js'
+import type { TenureHold } from '../hold/hold.js'
 import type { Tenure } from '../hold/tenure.js'
 import { Line } from '../line/line.js'
 import type { ReadProtocol } from '../protocol/read-protocol.js'

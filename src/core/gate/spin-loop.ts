@@ -1,4 +1,4 @@
-import { PollingLoop } from '../waiting/polling-loop.js'
+import { PollingLoop } from '../waiting/wakeable-loop.js'
 import { troublePause } from '../waiting/trouble-retry.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { POLL } from '../../script-constants.js'

@@ -10,7 +10,7 @@ import { serveWaiter } from '../waiting/serve-waiter.js'
 import { SpinLoop } from './spin-loop.js'
 import type { Tenure } from '../hold/tenure.js'
 import { type LeaseTerms, alike } from '../hold/lease-terms.js'
-import type { Contest, Outcome } from '../waiting/polling-loop.js'
+import type { Contest, Outcome } from '../waiting/wakeable-loop.js'
 import { TimedWaiters } from '../waiting/timed-waiters.js'
 import type { Waiter } from '../waiting/waiter.js'
 

@@ -1,7 +1,7 @@
 import type { LockLostError } from '../../errors.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Retry } from '../server/retry.js'
-import type { UnansweredReleases } from '../server/unanswered-releases.js'
+import type { UnansweredReleases } from '../server/ask-again-after-release.js'
 import type { ReleaseCallerLimit } from './release-caller-limit.js'
 import type { LeaseTerms } from './lease-terms.js'
 

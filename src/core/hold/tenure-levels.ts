@@ -1,7 +1,7 @@
 import { HoldfastError, LockLostError } from '../../errors.js'
 import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import { FREED, type Holder, type HoldHost, TenureHold } from './tenure-hold.js'
+import { FREED, type Holder, type HoldHost, TenureHold } from './hold.js'
 import type { LevelsHost } from './levels-host.js'
 import type { LeaseTerms } from './lease-terms.js'
 import { quoted } from '../../plain-text.js'

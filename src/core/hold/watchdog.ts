@@ -6,7 +6,7 @@ import type { ScriptRunner } from '../protocol/script-runner.js'
 import { isMoving } from '../server/error-kinds.js'
 import { DueHeap } from './due-heap.js'
 import type { RenewalThread } from './renewal-thread.js'
-import { early, overdueAt, upkeepAt } from './when-to-renew.js'
+import { early, overdueAt, pauseAfterFailure, upkeepAt } from './when-to-renew.js'
 import type { Tenure } from './tenure.js'
 
 /** How many holds one script call renews, each as much work as a plain lock. */
@@ -298,8 +298,7 @@ export class Watchdog {
   /** `error`: undefined if another hold of the batch may have caused it. */
   #failed(tenure: Tenure, error: unknown): void {
     tenure.failures++
-    const backoff = Math.min(25 * 2 ** tenure.failures, tenure.lease / 10)
-    tenure.askAgain = this.#options.clock.monotonic() + backoff
+    tenure.askAgain = this.#options.clock.monotonic() + pauseAfterFailure(tenure)
     if (error !== undefined) tenure.doubt(error)
   }
 }

@@ -14,6 +14,9 @@ export const upkeepAt = ({ watched, lease, lastsUntil, provenAt, protocol }: Ten
 /** ms. Holds that are due within the next thirtieth of the lease go along, for fewer and fuller batches. */
 export const early = ({ lease }: Tenure, usual: number): number => Math.min(lease, usual) / 30
 
+/** How soon to ask again after a renewal or a question that failed, ms. */
+export const pauseAfterFailure = ({ failures, lease }: Tenure): number => Math.min(25 * 2 ** failures, lease / 10)
+
 /** When a renewal in progress becomes a doubt. */
 export const overdueAt = (tenure: Tenure): number =>
   tenure.renewing && tenure.watched && !tenure.trial && !tenure.doubtful

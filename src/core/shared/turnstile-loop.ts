@@ -1,7 +1,7 @@
 import type { Timer } from '../../base/clock.js'
 import { MessageBrake } from '../waiting/message-brake.js'
 import type { Patience } from '../waiting/wait-terms.js'
-import { type Contest as Asked, PollingLoop } from '../waiting/polling-loop.js'
+import { type Contest as Asked, PollingLoop } from '../waiting/wakeable-loop.js'
 import { troublePause } from '../waiting/trouble-retry.js'
 import type { Ear } from '../server/shared-subscriptions.js'
 import type { Runtime } from '../client/runtime.js'

@@ -5,7 +5,7 @@ import type { Answer, Passage } from './passage.js'
 import type { Patience } from '../waiting/wait-terms.js'
 import type { Runtime } from '../client/runtime.js'
 import { PermitsHandToHand, type Takers } from './permits-hand-to-hand.js'
-import type { Outcome } from '../waiting/polling-loop.js'
+import type { Outcome } from '../waiting/wakeable-loop.js'
 import { TimedWaiters } from '../waiting/timed-waiters.js'
 import type { Waiter } from '../waiting/waiter.js'
 

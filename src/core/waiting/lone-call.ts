@@ -1,5 +1,5 @@
 import type { GateHost } from './gate-host.js'
-import type { TenureHold } from '../hold/tenure-hold.js'
+import type { TenureHold } from '../hold/hold.js'
 import type { Request } from './wait-terms.js'
 import { isAfterLease, afterLeaseError } from './answer-after-lease.js'
 import { isMoving } from '../server/error-kinds.js'

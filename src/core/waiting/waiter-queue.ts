@@ -1,4 +1,4 @@
-import type { TenureHold } from '../hold/tenure-hold.js'
+import type { TenureHold } from '../hold/hold.js'
 import type { Patience, Request } from './wait-terms.js'
 import type { Waiter } from './waiter.js'
 

@@ -1,5 +1,5 @@
 import type { Timer } from '../../base/clock.js'
-import type { TenureHold } from '../hold/tenure-hold.js'
+import type { TenureHold } from '../hold/hold.js'
 import type { Patience, Request } from './wait-terms.js'
 import type { Ear } from '../server/shared-subscriptions.js'
 

@@ -1,5 +1,5 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
-import type { TenureHold } from '../../core/hold/tenure-hold.js'
+import type { TenureHold } from '../../core/hold/hold.js'
 import { within } from '../../base/scope.js'
 import { HoldfastError } from '../../errors.js'
 import type { NumberedLock } from '../fenced-lock/fenced-lock.js'

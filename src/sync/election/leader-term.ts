@@ -1,6 +1,6 @@
 import { ScopedAbort } from '../../base/scope.js'
 import type { Timer } from '../../base/clock.js'
-import type { TenureHold } from '../../core/hold/tenure-hold.js'
+import type { TenureHold } from '../../core/hold/hold.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { LockLostError } from '../../errors.js'
 import type { Written } from '../../codecs/value-as-text.js'

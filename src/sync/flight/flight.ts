@@ -27,7 +27,7 @@ import type { Topics } from '../topic/topics.js'
 import { Computation } from './computation.js'
 import type { Ended } from './end-message.js'
 import { Follower } from './follower.js'
-import { LocalFlight } from './local-flight.js'
+import { LocalFlight } from './compute-or-follow.js'
 import { type Outcome, readableOutcome } from './flight-outcome.js'
 import { ANY_TOKEN, FlightRecord, type Look } from './flight-record.js'
 

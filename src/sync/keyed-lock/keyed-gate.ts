@@ -1,6 +1,6 @@
 import { ExclusiveGate } from '../../core/gate/exclusive-gate.js'
 import { overlap } from '../../core/gate/lock-kind.js'
-import type { TenureHold } from '../../core/hold/tenure-hold.js'
+import type { TenureHold } from '../../core/hold/hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { LockProtocol } from '../../core/protocol/lock-protocol.js'
 import type { Request } from '../../core/waiting/wait-terms.js'

@@ -1,6 +1,6 @@
 import { abortOf } from '../../base/abort.js'
 import { dateAt, isDate } from '../../base/clock.js'
-import type { TenureHold } from '../../core/hold/tenure-hold.js'
+import type { TenureHold } from '../../core/hold/hold.js'
 import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
 import { within } from '../../base/scope.js'
 import { NamedRunner } from '../../core/client/named-runner.js'

@@ -1,4 +1,4 @@
-import type { TenureHold } from '../../core/hold/tenure-hold.js'
+import type { TenureHold } from '../../core/hold/hold.js'
 import { LockLostError } from '../../errors.js'
 import type { Reply } from '../../lua/values.js'
 import { checkClosed, checkError, checkIdle, checkTimely } from './any-call.js'

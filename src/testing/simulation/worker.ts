@@ -1,4 +1,4 @@
-import type { TenureHold } from '../../core/hold/tenure-hold.js'
+import type { TenureHold } from '../../core/hold/hold.js'
 import type { Hold, Owner } from '../../api/hold.js'
 import type { AcquireOptions, Lock } from '../../api/lock.js'
 import { type Call, type Held, type SimProcess, work } from './sim-process.js'

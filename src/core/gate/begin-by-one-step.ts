@@ -1,7 +1,7 @@
 import { ClosedError } from '../../errors.js'
 import { momentOf } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { TenureHold } from '../hold/tenure-hold.js'
+import type { TenureHold } from '../hold/hold.js'
 import type { LeaseTerms } from '../hold/lease-terms.js'
 import type { GateHost } from '../waiting/gate-host.js'
 import { limitedStep } from '../waiting/limited-step.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UnansweredReleases } from '#src/core/server/unanswered-releases.js'
+import { UnansweredReleases } from '#src/core/server/ask-again-after-release.js'
 
 const unanswered = (): UnansweredReleases =>
   new UnansweredReleases(
