@@ -123,7 +123,7 @@ const writeOutput = () => {
   cpSync(tarball, join(OUTPUT, name))
   writeFileSync(join(OUTPUT, 'sbom.cdx.json'), `${JSON.stringify(sbom(), undefined, 2)}\n`)
   writeFileSync(join(OUTPUT, 'notes.md'), `${newestOf(read('CHANGELOG.md')).text}\n`)
-  const sums = [name, 'sbom.cdx.json', 'notes.md'].map((file) => `${sha256(join(OUTPUT, file))}  ${file}\n`)
+  const sums = [name, 'sbom.cdx.json'].map((file) => `${sha256(join(OUTPUT, file))}  ${file}\n`)
   writeFileSync(join(OUTPUT, 'SHA256SUMS'), sums.join(''))
 }
 

@@ -110,9 +110,6 @@ export const checkCount = (value: unknown, what: string): number => {
 /** The largest number that Redisson's clients can read. */
 const MOST = 2_147_483_647
 /** A number of permits, or the count of a latch. */
-/** How often a slot is run again. */
-export const checkRetry = (retry: unknown): number => checkAmount(retry, 'retry', 0, 1000)
-
 export const checkAmount = (value: unknown, what: string, least: number, most = MOST): number => {
   if (typeof value !== 'number') throw new TypeError(`${what} must be a number, not ${show(value)}`)
   if (!Number.isInteger(value) || value < least || value > most) {
@@ -120,6 +117,9 @@ export const checkAmount = (value: unknown, what: string, least: number, most = 
   }
   return value
 }
+
+/** How often a slot is run again. */
+export const checkRetry = (retry: unknown): number => checkAmount(retry, 'retry', 0, 1000)
 
 export const checkKnown = (options: object, known: readonly string[]): void => {
   for (const key of Object.keys(options)) {

@@ -122,12 +122,13 @@ class ManyClients {
     return { ...(Object.fromEntries(perSecond) as Figures), ...(await this.#memory()) }
   }
 
-  /** The server is killed with all that it knows, and started again. `granted`: how many locks must be granted anew. */
+  /** The server is killed with all that it knows, and started again. `granted`: how many locks must be granted again. */
   async restart(granted: number, seconds: number): Promise<Figures> {
-    await this.ask('forget')
     this.#meter.end()
     const { port } = this.#redis
     await this.#redis.stop()
+    // What was granted before does not count.
+    await this.ask('forget')
     await sleep(AWAY)
     this.#redis = await startRedis([...settings(), '--port', String(port)])
     this.#meter = new ServerMeter(this.#redis.url)

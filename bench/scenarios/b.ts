@@ -41,7 +41,11 @@ export const b: Scenario = {
     }
     const rows = who.map((one): Row => {
       const { name, family } = one
-      return { participant: name, family, version: one.version() ?? '', ...medians(figures.get(one)!) }
+      const rounds = figures.get(one)!
+      const row = { participant: name, family, version: one.version() ?? '', ...medians(rounds) }
+      // A hold that was lost once is no median.
+      const all = (key: string): number[] => rounds.map((round) => round[key]!)
+      return { ...row, cells: { ...row.cells, kept: Math.min(...all('kept')), overlap: Math.max(...all('overlap')) } }
     })
     const [beside, alone] = [holdfastThread, holdfast].map(({ name }) => findRow(rows, name)?.cells ?? {})
     const more = (key: string): number => beside![key]! - alone![key]!

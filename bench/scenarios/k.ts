@@ -93,7 +93,11 @@ const inTurns = async (bench: Bench, places: readonly Place[], load: Load, who: 
       }
     }
   }
-  return [...rounds.values()].map((rows) => ({ ...rows[0]!, ...medians(rows.map(({ cells }) => cells)) }))
+  return [...rounds.values()].map((rows) => {
+    // A round that went wrong is shown, and not hidden by the others.
+    const bad = rows.find(({ note }) => note !== undefined)
+    return bad ?? { ...rows[0]!, ...medians(rows.map(({ cells }) => cells)) }
+  })
 }
 
 /** The CPU of client and server for each, in parts of what the same takes on one server, in %. */

@@ -118,7 +118,8 @@ const isJson = (request: Request): boolean =>
 export const act = async (leaf: keyof typeof ACTS, request: Request, acting: Acting): Promise<Response> => {
   if (!fromOwnPage(request)) return refusal(403, 'This request does not come from the page of this dashboard.')
   if (!isJson(request)) return refusal(415, 'The body must be JSON.')
-  const body = await bodyOf(request)
+  // `authorize` may read the body, too.
+  const body = await bodyOf(request.clone() as Request)
   if (body === undefined) return refusal(413, 'The body is too long.')
   // A body may take any time to come.
   const leave = await acting.leave()

@@ -186,7 +186,8 @@ export class Reader {
 
   #take({ locks: all, missing }: Listed, pace: Pace): void {
     const now = Math.round(this.#now?.() ?? systemClock.now())
-    const listed = withoutOverdue(all, now)
+    // What was over when the reading began is over.
+    const listed = withoutOverdue(all, now - pace.took)
     const before = this.#entries
     this.#listed = listed
     this.#entries = this.#entriesOf(listed, now, missing !== null)

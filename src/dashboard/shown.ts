@@ -16,7 +16,7 @@ const RENEWAL = 1000
 /** If more is left than so many of the leases that were seen, somebody extended it: no renewal is due in a third of that. */
 const EXTENSION = 1.5
 /** ms. What has ended since a reading that is older than this ended when it was last seen, as far as anybody knows. */
-const PAUSE = 5000
+const PAUSE = 10_000
 
 /** What a page may know instead of an owner or a client's id. */
 export type Alias = (text: string) => string

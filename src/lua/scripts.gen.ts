@@ -163,7 +163,7 @@ const permitSemaphoreTrialIdsText = 'local function trialIds(owner,count)local i
 
 const publishPermitsText = "local function publishPermits(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend"
 
-const raiseCounterText = "local function raiseCounter(counter,least)local count=redis.pcall('GETRANGE',counter,0,31)if count==''then\ncount='0'end\nlocal below=type(count)=='string'and(#count<#least or#count==#least and count<least or string.sub(count,1,1)=='-')if below and redis.pcall('SET',counter,least).ok then\nreturn least\nend\nreturn count\nend"
+const raiseCounterText = "local function raiseCounter(counter,least)local count=redis.pcall('GETRANGE',counter,0,31)if count==''and redis.pcall('EXISTS',counter)==0 then\ncount='0'end\nlocal below=type(count)=='string'and(#count<#least or#count==#least and count<least or string.sub(count,1,1)=='-')if below and redis.pcall('SET',counter,least).ok then\nreturn least\nend\nreturn count\nend"
 
 const rateLimiterCountWindowText = "local function countWindow(limiter,horizon,sum)local permits,count=limiter.permits,limiter.count or{grants=0,permits=0}limiter.count,limiter.left,limiter.behind=count,0,true\nlocal gone,long=membersAt(permits,0,1000,horizon)if#gone>0 then\nredis.call('ZREMRANGEBYRANK',permits,0,#gone/2-1)end\nlimiter.long=limiter.long or long\nif#gone==2000 or limiter.long then\nreturn\nend\nlocal known=count.grants>0 and redis.call('ZCOUNT',permits,'-inf',count.latest)or 0\nif known<count.grants or known==0 then\ncount.grants,count.permits=0,0\ncount.latest=redis.call('ZREVRANGE',permits,0,0,'WITHSCORES')[2]known=count.latest and redis.call('ZCOUNT',permits,'-inf',count.latest)or 0\nend\nlocal later={}if known>0 then\nlocal last=known-count.grants-1\nlocal grants=last<0 and{}or grantsAt(limiter,math.max(0,last-999),math.min(1000,last+1))if not grants then\nreturn\nend\ncount.grants,count.permits=count.grants+#grants,count.permits+sum(grants)if last>999 and count.grants<limiter.rate+1000 then\nreturn\nend\nlater=grantsAt(limiter,known,1000)if not later then\nreturn\nelseif#later==1000 then\ncount.grants=0\nreturn\nend\nend\nlimiter.left=limiter.rate-count.permits-sum(later)limiter.count,limiter.behind=nil,false\nend"
 
@@ -716,7 +716,7 @@ export const fencedLockAcquire: Script<
   string | number
 > = script(
   'fenced-lock/acquire',
-  '67c93b3b86e65267f95914c27dbb308392322f36',
+  '1af6fa3fe875c00dc553d61a5f8a282d6987b24d',
   isTokenText +
     '\n' +
     raiseCounterText +
@@ -750,7 +750,7 @@ export const fencedLockPass: Script<
   string | null
 > = script(
   'fenced-lock/pass',
-  '9dc977a91b9066b387959d3d2499e3ead68b3014',
+  'd7d505d2350ae19c6ec9f0b689573669be722b29',
   holderOfText +
     '\n' +
     raiseCounterText +
@@ -771,7 +771,7 @@ export const fencedLockRenew: Script<
   readonly number[]
 > = script(
   'fenced-lock/renew',
-  '907d8318c4c066e3fbf1224536d26237187fbb38',
+  '5ffef1b8e463b686fe2c138083c805bfdb464d2e',
   raiseCounterText +
     '\n' +
     leftOfText +
@@ -793,7 +793,7 @@ export const fencedLockSetLevel: Script<
   readonly [left: number, token: string | null] | null
 > = script(
   'fenced-lock/set-level',
-  '31a8303daec6841772242d413727a291e49ae255',
+  'f611e0ffdc72e9462da2491d4092bff927ffd506',
   neverShorterText +
     '\n' +
     leftOfText +
@@ -818,7 +818,7 @@ export const flightClaim: Script<
   string | null
 > = script(
   'flight/claim',
-  '2a096c923e869b247f2076ba92f1f9fb9732d048',
+  '69d61a3bd6122470c6559be380b21cb13faf992e',
   shortFieldsText +
     '\n' +
     wholeText +
@@ -1440,7 +1440,7 @@ export const listingInspectSome: Script<
   readonly string[]
 > = script(
   'listing/inspect-some',
-  '0fda3ff6b9e8d96bd405a10d4ca07eef6836b061',
+  'e1c74adcb7277afa0de6f2eef68ce2835bff64b2',
   holderOfText +
     '\n' +
     linePlacesAtText +
@@ -1448,7 +1448,7 @@ export const listingInspectSome: Script<
     isTokenText +
     '\n' +
     leftOfText +
-    "\nlocal locks=KEYS\nlocal budget,found=1000,{}for i=1,#locks,4 do\nlocal lock,one,plain=locks[i],{},true\nlocal holder,count=holderOf(lock)local token=locks[i+3]~=lock and redis.call('GET',locks[i+3])local most=math.min(100,budget)local places=most>0 and placesAt(locks[i+1],0,most)or{}budget=budget-#places\nif holder~=nil and#(holder or'')<100 and(not token or isToken(token))and#places<most then\none={string.format('%.0f',leftOf(lock)),holder or'',count or'',token or''}for _,owner in ipairs(places)do\nif owner~=holder and#owner<100 then\none[#one+1],one[#one+2]=owner,redis.call('ZSCORE',locks[i+2],owner)or''plain=plain and not string.find(owner,'\\n',1,true)end\nend\nplain=plain and not string.find(holder or'','\\n',1,true)end\nfound[#found+1]=plain and table.concat(one,'\\n')or''end\nreturn found",
+    "\nlocal locks=KEYS\nlocal budget,found=1000,{}for i=1,#locks,4 do\nlocal lock,one,plain=locks[i],{},true\nlocal holder,count=holderOf(lock)local token=locks[i+3]~=lock and redis.call('GETRANGE',locks[i+3],0,31)or''local most=math.min(100,budget)local places=most>0 and placesAt(locks[i+1],0,most)or{}budget=budget-#places\nif holder~=nil and#(holder or'')<100 and(token==''or isToken(token))and#places<most then\none={string.format('%.0f',leftOf(lock)),holder or'',count or'',token}for _,owner in ipairs(places)do\nif owner~=holder and#owner<100 then\none[#one+1],one[#one+2]=owner,redis.call('ZSCORE',locks[i+2],owner)or''plain=plain and not string.find(owner,'\\n',1,true)end\nend\nplain=plain and not string.find(holder or'','\\n',1,true)end\nfound[#found+1]=plain and table.concat(one,'\\n')or''end\nreturn found",
   0,
   many(text),
 )
@@ -1527,7 +1527,7 @@ export const lockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, token: string | null, states: readonly number[]]
 > = script(
   'lock/ask',
-  '652b2a3bbc6f21586c238dd1c86dc6e56bcd4a44',
+  'c5222d13ebbd06e82bccedf2340e7288062e0181',
   holderOfText +
     '\n' +
     wrongKindText +
@@ -1604,7 +1604,7 @@ export const lockConfirm: Script<
   readonly [left: number, token: string | null]
 > = script(
   'lock/confirm',
-  'd0d586a4eda041810a1c3d80cfb1e7c417dcd179',
+  'ae753723f8c9087703325cadcffad19843f2e809',
   lineRemoveWaiterText +
     '\n' +
     leftOfText +
@@ -1749,7 +1749,7 @@ export const lockRelease: Script<
   number
 > = script(
   'lock/release',
-  'a1ff218a82d0f580b55f1d1629b3a753c264f8d8',
+  '6b9f3d5770fa8fbc75c1c9600895c9bb78497aa4',
   "local lock,queue,deadlines,turn,counter=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS\nlocal owner,channel,grants,publish,counts,known=ARGV[1],ARGV[2],ARGV[3],ARGV[4],tonumber(ARGV[5]),ARGV\nlocal freed=redis.pcall('HDEL',lock,owner)if counter[5]and freed==1 then\n" +
     raiseCounterText +
     "\nraiseCounter(counter[5],known[6])end\nlocal lined=redis.call('EXISTS',queue)==1\nlocal told=not lined and freed==1 and redis.pcall(publish,channel,'0')if not lined and(type(told)~='number'or told<=counts%2)then\nreturn freed==1 and 1 or freed==0 and-1 or freed\nend\n" +
@@ -3960,7 +3960,7 @@ export const slotsClaim: Script<
   readonly [token: string, attempt: number] | null
 > = script(
   'slots/claim',
-  'cd1919695bbd1263d71e95398a8a2cfbe8971471',
+  'ff6f3a2f51cd80d057378a6c6e842bee620f9c77',
   shortFieldsText +
     '\n' +
     wholeText +

@@ -46,7 +46,13 @@ void describe('npm run release', () => {
       const content = readFileSync(join(OUTPUT, file))
       assert.equal(createHash('sha256').update(content).digest('hex'), sum, file)
     }
-    assert.equal(sums.length, readdirSync(OUTPUT).length - 1)
+    // The notes are the text of the release, and no file of it.
+    assert.deepEqual(
+      sums.map((line) => line.slice(66)).sort(),
+      readdirSync(OUTPUT)
+        .filter((file) => !['SHA256SUMS', 'notes.md'].includes(file))
+        .sort(),
+    )
     assert.match(stdout, new RegExp(`SHA-256 ${sums.find((line) => line.endsWith('.tgz'))?.slice(0, 64)}`))
     assert.deepEqual(JSON.parse(readFileSync(join(OUTPUT, 'sbom.cdx.json'), 'utf8')), sbom())
   })
@@ -181,15 +187,19 @@ void describe('.github/workflows/release.yml', () => {
     const allowed = Object.entries(jobs).map(([name, job]) => [name, job.permissions])
     assert.deepEqual(Object.fromEntries(allowed), {
       prepare: { contents: 'read' },
-      publish: { contents: 'write', 'id-token': 'write' },
+      publish: { 'id-token': 'write' },
+      announce: { contents: 'write' },
     })
   })
 
   void test('the job that may publish → runs after all checks, on finished files, and nothing of the repository', () => {
     const { needs, steps = [] } = jobs['publish'] ?? {}
     assert.equal(needs, 'prepare')
-    assert.ok(steps.every(({ uses = '' }) => !uses.startsWith('actions/checkout')))
-    assert.ok(runs('publish').every((run) => /^(sha256sum|npm publish|gh release) /.test(run)))
+    assert.equal(jobs['announce']?.needs, 'publish')
+    for (const { uses = '' } of [...steps, ...(jobs['announce']?.steps ?? [])])
+      assert.ok(!uses.startsWith('actions/checkout'))
+    assert.ok(runs('publish').every((run) => /^(sha256sum|npm publish) /.test(run)))
+    assert.ok(runs('announce').every((run) => /^(sha256sum|gh release) /.test(run)))
     assert.deepEqual(runs('prepare'), [
       'bash .ci/run',
       'node scripts/release.mjs --tag "$GITHUB_REF_NAME"',
@@ -198,8 +208,9 @@ void describe('.github/workflows/release.yml', () => {
   })
 
   void test('what it publishes → the checked tarball with provenance; the release has the bill of materials', () => {
-    const [check = '', publish = '', release = ''] = runs('publish')
-    assert.match(check, /^sha256sum --check --strict SHA256SUMS$/)
+    const [check = '', publish = ''] = runs('publish')
+    const [again = '', release = ''] = runs('announce')
+    for (const one of [check, again]) assert.match(one, /^sha256sum --check --strict SHA256SUMS$/)
     assert.match(publish, /^npm publish \.\/holdfast-\*\.tgz .*--provenance/)
     for (const file of ['holdfast-*.tgz', 'sbom.cdx.json', 'SHA256SUMS', '--notes-file notes.md'])
       assert.ok(release.includes(file), file)

@@ -223,9 +223,9 @@ export class Runtime {
     return time
   }
 
-  /** That this client has closed is no news: its calls have rejected with it. */
+  /** That a client has closed is no news once this one has: its calls have rejected with it. */
   fail(error: unknown): void {
-    if (error instanceof ClosedError) return
+    if (this.closed && error instanceof ClosedError) return
     const known = errorOf(error)
     if (!this.events.emit('error', known)) this.options.logger.error(textOf(known), known)
   }

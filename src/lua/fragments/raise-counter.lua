@@ -3,7 +3,7 @@
 -- Returns the value of the counter now.
 local function raiseCounter(counter, least)
   local count = redis.pcall('GETRANGE', counter, 0, 31)
-  if count == '' then
+  if count == '' and redis.pcall('EXISTS', counter) == 0 then
     count = '0'
   end
   -- A value below zero is lower than any token.

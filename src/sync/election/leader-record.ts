@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import type { Codec } from '../../api/codec.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
@@ -6,6 +7,7 @@ import { electionLeader, electionProclaim, electionWithdraw } from '../../lua/sc
 import type { ScriptRunner } from '../../core/protocol/script-runner.js'
 import { readWritten, type Written, written } from '../../codecs/value-as-text.js'
 import { quoted } from '../../plain-text.js'
+import { LONGEST_VALUE } from '../../script-constants.js'
 import { textOf } from '../../thrown.js'
 
 /** What a leader publishes about itself. */
@@ -56,7 +58,10 @@ export class LeaderRecord {
   }
 
   write(value: unknown): Written {
-    return written(this.#codec, value, 'value')
+    const text = written(this.#codec, value, 'value')
+    const bytes = platform.utf8Length(text.data)
+    if (bytes <= LONGEST_VALUE) return text
+    throw new RangeError(`the value of the leader is too long: it has ${bytes} bytes as text, and may have ${LONGEST_VALUE}`)
   }
 
   /** `false`: the lock no longer belongs to the owner. */

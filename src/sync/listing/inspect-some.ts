@@ -68,7 +68,7 @@ const waitersIn = (lines: readonly string[]): NonNullable<ServerState['waiting']
   const seen = new Set<string>()
   for (let i = BEFORE_WAITERS; i + 1 < lines.length; i += 2) {
     const owner = lines[i] as string
-    if (seen.size === seen.add(owner).size) continue
+    if (owner === '' || seen.size === seen.add(owner).size) continue
     waiting.push({ owner, deadline: Math.floor(Number(lines[i + 1])) })
   }
   return waiting

@@ -53,7 +53,7 @@ export interface Spells {
 const isText = (value: unknown): value is string => typeof value === 'string'
 
 const spellOf = (value: unknown): Spell | undefined => {
-  if (!Array.isArray(value)) return undefined
+  if (!Array.isArray(value) || value.length !== 2) return undefined
   const [number, since] = value as unknown[]
   return Number.isSafeInteger(number) && Number.isSafeInteger(since) ? (value as unknown as Spell) : undefined
 }

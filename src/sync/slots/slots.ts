@@ -211,8 +211,11 @@ export class ClaimedSlots implements Slots {
       if (abortOf(signal) !== undefined) return 0
       return Math.min(last, clock.monotonic() + hold.remaining())
     }
-    signal?.throwIfAborted()
-    const outcome = await persist(runtime, () => record.claim(hold.tenure.wire, most), until)
+    const claim = async (): Promise<Claimed | undefined> => {
+      signal?.throwIfAborted()
+      return record.claim(hold.tenure.wire, most)
+    }
+    const outcome = await persist(runtime, claim, until)
     if ('answer' in outcome && outcome.answer === undefined) return undefined
     const [aborted, lost] = [abortOf(signal), abortOf(hold.signal)]
     if ('answer' in outcome && (aborted ?? lost) === undefined) return outcome.answer

@@ -11,7 +11,8 @@ const stoppedInTheMiddle = async (here: Recipe): Promise<[pod: Running, begun: n
     const pod = here.start('worker.mjs', [], { PORT: '0' })
     const [, port] = await pod.said(/probes on (\d+)/)
     const probe = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status
-    assert.deepEqual([await probe('/ready'), await probe('/alive')], [200, 200])
+    await soon(async () => (await probe('/ready')) === 200)
+    assert.equal(await probe('/alive'), 200)
     const before = count([pod], /job: started/)
     await soon(() => count([pod], /job: started/) > before)
     pod.kill('SIGTERM')
@@ -68,6 +69,22 @@ void describe('the recipe for Kubernetes', { concurrency: true }, () => {
     const server = await startRedis(['--port', String(here.server.port)])
     t.after(() => server.stop())
     await soon(() => count([pod], /job: started/) > begun)
+  })
+
+  void test('Redis is away when the pod starts → alive, not ready; SIGTERM ends it, and it works when Redis is back', async (t) => {
+    const here = await recipe(t, 'kubernetes.md')
+    if (here === undefined) return
+    await here.server.stop()
+    const [pod, patient] = [1, 2].map(() => here.start('worker.mjs', [], { PORT: '0' })) as [Running, Running]
+    const [, port] = await pod.said(/probes on (\d+)/)
+    const probe = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+    assert.deepEqual([await probe('/ready'), await probe('/alive')], [503, 200])
+    pod.kill('SIGTERM')
+    assert.deepEqual(await pod.ended, { code: 143, signal: null })
+    await patient.said(/probes on/)
+    const server = await startRedis(['--port', String(here.server.port)])
+    t.after(() => server.stop())
+    await patient.said(/job: started/)
   })
 
   void test('the job fails while it drains → the error is shown, and the exit code is 1', async (t) => {

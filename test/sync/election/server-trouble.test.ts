@@ -82,3 +82,9 @@ onStage(
   },
   ['redisson_lock_token:{e}'],
 )
+
+onStage('a value that is too long for others to read → lead and proclaim reject with a RangeError', async (stage) => {
+  const value = 'x'.repeat(LONGEST_VALUE)
+  const lead = stage.client.election('e').lead({ value }, () => assert.fail('it leads'))
+  await stage.run(assert.rejects(lead, RangeError))
+})
