@@ -134,6 +134,9 @@ const runFile = async (file, timeout, names = []) => {
  */
 const passesAlone = async ({ built, name, failures, failed, skipped }, timeout) => {
   const names = failed.length < failures.length ? [] : failed
+  // Drawn again, it would be another test, of another name.
+  const seed = /\bseed (\d+)/.exec(failed.join())?.[1]
+  if (seed !== undefined) process.env['HOLDFAST_SEED'] = seed
   for (let time = 1; time <= AGAIN; time++) {
     const chosen = time < AGAIN ? names : []
     console.log(`  again, alone: ${chosen.join('; ') || name}`)

@@ -54,6 +54,25 @@ void describe('a test that failed', () => {
     assert.match(output, /^⚠ UNSTEADY, a bug to be found: .*once\.test\.m?ts: of several › a test \(of two\)$/m)
   })
 
+  test('one whose name has a drawn seed → again with that seed', () => {
+    const file = join(folder, 'seeded.test.mjs')
+    const runs = JSON.stringify(join(folder, 'seeded.runs'))
+    writeFileSync(
+      file,
+      `import { appendFileSync, readFileSync } from 'node:fs'
+       import { test } from 'node:test'
+       const seed = Number(process.env['HOLDFAST_SEED'] ?? Math.floor(Math.random() * 1e9))
+       test('programs (seed ' + seed + ') → right', () => {
+         appendFileSync(${runs}, seed + ';')
+         if (readFileSync(${runs}, 'utf8').split(';').length === 2) throw new Error('too late')
+       })`,
+    )
+    const { passed, failed } = outcome([file], '1')
+    assert.deepEqual([passed, failed], [1, 0])
+    const seeds = readFileSync(join(folder, 'seeded.runs'), 'utf8').split(';').slice(0, -1)
+    assert.deepEqual([seeds.length, new Set(seeds).size], [4, 1])
+  })
+
   test('where it fails again, or nobody asked to look again → failed', () => {
     assert.equal(outcome([failing('twice', 3, 'too late')], '1').failed, 1)
     assert.equal(outcome([failing('strict', 1, 'too late')], '').failed, 1)
