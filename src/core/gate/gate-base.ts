@@ -16,7 +16,6 @@ import { adopt } from './begin-by-one-step.js'
 import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
 import type { SpinWaiters } from './spin-waiters.js'
 import { limitedStep, LATE } from '../waiting/limited-step.js'
-import { marginOf } from '../hold/margin.js'
 
 /** One lock in this process, while a call here holds it or waits for it: what all kinds of gates have in common. */
 export abstract class GateBase<P extends LockProtocol = LockProtocol> implements TenureHost, OpenGate {
@@ -221,9 +220,9 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     tenure.served = []
   }
 
-  /** A renewal that was never answered may have kept the hold alive. Waits for the margin first: the holder has that time to stop. */
+  /** A renewal that was never answered may have kept the hold alive, or only a clock was set. The holder has time to stop first. */
   async #cleanUp(tenure: Tenure): Promise<void> {
-    await this.runtime.background.pause(marginOf(tenure.lease))
+    await tenure.untilStopped(this.runtime.background)
     await this.runtime.undo.acquire(this.protocol, tenure.wire, tenure.lease, undefined)
   }
 

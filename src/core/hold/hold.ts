@@ -28,12 +28,19 @@ export interface HoldHost {
   remaining(): number
   leave(hold: TenureHold): Promise<boolean>
   lapse(hold: TenureHold): void
+  /** A lost hold was released: its holder has stopped. */
+  stopped(): void
   extend(hold: TenureHold, lease: number): Promise<Moment>
   detach(hold: TenureHold): Promise<string>
   /** The terms or the deadline have changed. */
   moved(): void
   /** Throws if the owner has more than one hold of the lock. */
   mustNotBeNested(): void
+}
+
+/** When a fixed lease ends. `steady`: on the monotonic clock, whatever that has missed. */
+interface End extends Pick<Moment, 'mono' | 'wall'> {
+  readonly steady: number
 }
 
 /** One level of a tenure: the hold that the caller gets. */
@@ -50,7 +57,7 @@ export class TenureHold implements Hold {
   #controller: ScopedAbort | undefined
   #released: Promise<boolean> | undefined
   /** When a fixed lease ends, on both clocks. It does not depend on the other levels of the tenure. */
-  #over: Pick<Moment, 'mono' | 'wall'> | undefined
+  #over: End | undefined
 
   constructor(tenure: HoldHost, { owner, release }: Holder, terms: LeaseTerms, sent: Moment) {
     this.#tenure = tenure
@@ -65,10 +72,21 @@ export class TenureHold implements Hold {
     return this.#over?.mono ?? Infinity
   }
 
+  /** Undefined: it is renewed. */
+  get steadyOverAt(): number | undefined {
+    return this.#over?.steady
+  }
+
+  /** Its holder has called `release`. */
+  get letGo(): boolean {
+    return this.#released !== undefined
+  }
+
   #lasts(lease: number, sent: Moment): void {
     const certain = lease - marginOf(lease)
-    const { mono, wall } = this.#over ?? sent
-    this.#over = { mono: Math.max(mono, sent.mono + certain), wall: Math.max(wall, sent.wall + certain) }
+    const { mono, wall, steady } = this.#over ?? { ...sent, steady: sent.mono }
+    const end = sent.mono + certain
+    this.#over = { mono: Math.max(mono, end), wall: Math.max(wall, sent.wall + certain), steady: Math.max(steady, end) }
   }
 
   /** From now on the hold lasts for `lease`, and no longer. */
@@ -79,7 +97,7 @@ export class TenureHold implements Hold {
 
   /** The monotonic clock has missed `ms` of the lease. */
   slept(ms: number): void {
-    if (this.#over !== undefined) this.#over = { mono: this.#over.mono - ms, wall: this.#over.wall }
+    if (this.#over !== undefined) this.#over = { ...this.#over, mono: this.#over.mono - ms }
   }
 
   get name(): string {
@@ -159,7 +177,9 @@ export class TenureHold implements Hold {
   }
 
   release(): Promise<boolean> {
-    return (this.#released ??= this.#release())
+    const released = (this.#released ??= this.#release())
+    if (this.#end === 'lost') this.#tenure.stopped()
+    return released
   }
 
   #release(): Promise<boolean> {

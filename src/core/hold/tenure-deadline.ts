@@ -53,7 +53,12 @@ export class TenureDeadline {
 
   /** When the hold counts as lost, on the monotonic clock. */
   get lostAt(): number {
-    return this.#proven.mono + this.#lasts - this.#slept
+    return this.steadyLostAt - this.#slept
+  }
+
+  /** The same, if the monotonic clock has missed nothing: when the wall clock was only set. */
+  get steadyLostAt(): number {
+    return this.#proven.mono + this.#lasts
   }
 
   /** Why the hold is in doubt. */

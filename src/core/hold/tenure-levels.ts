@@ -2,7 +2,9 @@ import { HoldfastError, LockLostError } from '../../errors.js'
 import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { FREED, type Holder, type HoldHost, TenureHold } from './hold.js'
+import type { BackgroundWork } from '../server/background-work.js'
 import type { LevelsHost } from './levels-host.js'
+import { marginOf } from './margin.js'
 import type { LeaseTerms } from './lease-terms.js'
 import { quoted } from '../../plain-text.js'
 
@@ -27,12 +29,15 @@ export abstract class TenureLevels implements HoldHost {
   abstract readonly confirming: Promise<unknown> | undefined
   abstract readonly proven: Moment
   abstract readonly lostAt: number
+  abstract readonly steadyLostAt: number
   protected abstract readonly host: LevelsHost<this>
   protected abstract readonly ended: 'lost' | 'over' | undefined
   protected holds: readonly TenureHold[] = NONE
   /** No caller waits for the answer to the last release. */
   unawaited = false
   protected terms: LeaseTerms
+  /** Ends the pause of a lost tenure whose holder may still work. */
+  #idle: (() => void) | undefined
   /** The last change that is in progress. */
   #changing: Promise<unknown> | undefined
 
@@ -191,6 +196,32 @@ export abstract class TenureLevels implements HoldHost {
   abandon(reason: Error): void {
     for (const hold of this.holds) hold.end('released', reason)
     this.holds = NONE
+  }
+
+  // ---- lost, and perhaps still on the server -------------------------------------------------------------------------
+
+  /** Until when the lease lasts by the monotonic clock alone, less the margin. If only the wall clock was set, the server keeps it so long. */
+  get keptUntil(): number {
+    if (this.taken) return -Infinity
+    if (this.trial) return this.steadyLostAt
+    return Math.max(-Infinity, ...this.holds.map(({ steadyOverAt }) => steadyOverAt ?? this.steadyLostAt))
+  }
+
+  /** Resolves when a lost tenure may be freed: after the margin, and then when its holder has stopped or its lease is over. */
+  async untilStopped(background: Pick<BackgroundWork, 'pause'>): Promise<void> {
+    const margin = marginOf(this.lease)
+    await background.pause(margin)
+    const left = this.keptUntil + margin - this.now().mono
+    if (left <= 0) return
+    await background.pause(left, (wake) => {
+      this.#idle = wake
+      this.stopped()
+    })
+  }
+
+  /** A lost hold was released. When all are, nobody works under the tenure any more. */
+  stopped(): void {
+    if (this.holds.every(({ letGo }) => letGo)) this.#idle?.()
   }
 
   // ---- changes of one level ----------------------------------------------------------------------------------------

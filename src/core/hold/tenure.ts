@@ -112,6 +112,10 @@ export class Tenure extends TenureLevels implements Due {
     return this.#deadline.lostAt
   }
 
+  get steadyLostAt(): number {
+    return this.#deadline.steadyLostAt
+  }
+
   /** When the question was sent that the server last confirmed it with. */
   get proven(): Moment {
     return this.#deadline.proven

@@ -11,7 +11,10 @@ export interface UsedHold extends Hold {
 /** Runs the work of a `using`. It never starts without the lock, and is always followed by a release; an error of the work takes precedence. */
 export const whileHeld = async <T>(client: { working: number }, hold: UsedHold, work: () => Promise<T>): Promise<T> => {
   // The event loop may have stood still between the grant and this tick.
-  if (hold.remaining() === 0) throw new LockLostError(hold.name, 'it ended before the work began')
+  if (hold.remaining() === 0) {
+    await hold.release()
+    throw new LockLostError(hold.name, 'it ended before the work began')
+  }
   let result: T
   client.working++
   try {

@@ -53,13 +53,13 @@ export class BackgroundWork {
     }
   }
 
-  /** A pause that closing cuts short, and that does not start once closed. */
-  pause(ms: number): Promise<void> {
-    return this.closed ? Promise.resolve() : this.sleep(ms)
+  /** A pause that closing cuts short, and that does not start once closed. `begun` gets a function that ends it, too. */
+  pause(ms: number, begun?: (wake: () => void) => void): Promise<void> {
+    return this.closed ? Promise.resolve() : this.sleep(ms, begun)
   }
 
   /** A pause that only the last moment of closing cuts short. */
-  sleep(ms: number): Promise<void> {
+  sleep(ms: number, begun?: (wake: () => void) => void): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         timer.cancel()
@@ -68,6 +68,7 @@ export class BackgroundWork {
       }
       const timer = this.#clock.setTimer(wake, ms)
       this.#pauses.add(wake)
+      begun?.(wake)
     })
   }
 }

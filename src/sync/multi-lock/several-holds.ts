@@ -130,7 +130,9 @@ export class SeveralHolds implements MultiHold, UsedHold {
     const [first, ...others] = this.#failures
     const cause = others.length > 0 ? new MembersError(this.name, this.#failures) : first?.error
     this.#controller.abort(this.#closed ?? new LockLostError(this.name, why, { cause }))
-    this.#runtime.background.track(this.#runtime.background.pause(MARGIN).then(() => this.release()))
+    // Members that are lost are freed when the holder has stopped: each client sees to that.
+    const rest = (): Promise<unknown> => Promise.all(this.members.filter(isLive).map((one) => released(this.#runtime, one)))
+    this.#runtime.background.track(this.#runtime.background.pause(MARGIN).then(rest))
   }
 
   /** `ended` is called once, when the hold is over. */

@@ -12,7 +12,6 @@ import type { HoldEnd } from '../../api/hold.js'
 import type { Permit } from '../../api/semaphore.js'
 import { PermanentPermits } from './permanent-permits.js'
 import type { IdentifiedPermits, PermitsRequest } from './identified-permits.js'
-import { marginOf } from '../../core/hold/margin.js'
 
 const never = (): never => {
   throw new Error('a permit can be neither reentered nor passed on')
@@ -77,10 +76,10 @@ class PermitHost implements TenureHost {
 
   /**
    * A command without an answer may have renewed the permit, or not shortened its lease, or the server's clock was set back. It waits
-   * until the margin is over, because the holder has that time to stop.
+   * until the holder has had its time to stop.
    */
   async #cleanUp(tenure: Tenure): Promise<void> {
-    await this.runtime.background.pause(marginOf(tenure.lease))
+    await tenure.untilStopped(this.runtime.background)
     await this.#release(this.runtime.options.clock.monotonic() + Math.max(tenure.lease, RETRY_TIME))
   }
 
