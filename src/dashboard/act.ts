@@ -34,8 +34,8 @@ export interface Acting {
   readonly alias: Alias
   readonly reader: Reader
   readonly tell: (action: DashboardAction) => void
-  /** What the request may do now. */
-  readonly leave: () => Promise<false | 'read' | 'act'>
+  /** What the request may do now. Its body has been read. */
+  readonly leave: (body: string) => Promise<false | 'read' | 'act'>
 }
 
 /** The ids that the page knows of a lock and of one of its holders, and what else it has said. */
@@ -118,11 +118,10 @@ const isJson = (request: Request): boolean =>
 export const act = async (leaf: keyof typeof ACTS, request: Request, acting: Acting): Promise<Response> => {
   if (!fromOwnPage(request)) return refusal(403, 'This request does not come from the page of this dashboard.')
   if (!isJson(request)) return refusal(415, 'The body must be JSON.')
-  // `authorize` may read the body, too.
-  const body = await bodyOf(request.clone() as Request)
+  const body = await bodyOf(request)
   if (body === undefined) return refusal(413, 'The body is too long.')
   // A body may take any time to come.
-  const leave = await acting.leave()
+  const leave = await acting.leave(body)
   if (leave !== 'act') return notAllowed(leave)
   const asked = askedIn(body)
   const wanted = asked && ACTS[leaf](asked)

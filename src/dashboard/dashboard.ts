@@ -74,7 +74,7 @@ export const dashboard = (options: DashboardOptions): DashboardHandler => {
     streams: new Streams(reader, checkStreams(streams)),
     act: (leaf, request) =>
       act(leaf, request, {
-        ...{ client, alias, reader, leave: () => leaveOf(authorize, request) },
+        ...{ client, alias, reader, leave: (body) => leaveOf(authorize, new Request(request, { body })) },
         // What it throws is its own affair: the action is done.
         tell: (action) =>
           tell(

@@ -37,3 +37,26 @@ void test('leave that ends while the body comes → nothing is done', async () =
   assert.equal(await client.lock('deploy').isLocked(), false)
   await client.close()
 })
+
+void test('an `authorize` that reads a copy of the body → both times the same', async () => {
+  const client = await connect('memory:')
+  const hold = await client.lock('deploy').acquire()
+  const bodies: string[] = []
+  const authorize = async (request: Request): Promise<Leave> => {
+    if (request.method === 'POST') bodies.push(await request.clone().text())
+    return 'act'
+  }
+  const handler = dashboard({ client, authorize })
+  const found = async () => {
+    const { locks } = (await (await handler(new Request('http://localhost/state'))).json()) as Snapshot
+    return locks.find(({ holding }) => holding > 0)
+  }
+  await until(async () => (await found()) !== undefined)
+  const lock = (await found()) ?? assert.fail()
+  const body = JSON.stringify({ lock: lock.id, owner: lock.holders[0]?.id })
+  const answer = await handler(new Request('http://localhost/release', { method: 'POST', headers: OWN, body }))
+  assert.deepEqual([answer.status, bodies], [200, [body, body]])
+  assert.equal(await client.lock('deploy').isLocked(), false)
+  assert.equal(await hold.release(), false)
+  await client.close()
+})

@@ -61,7 +61,9 @@ export class LeaderRecord {
     const text = written(this.#codec, value, 'value')
     const bytes = platform.utf8Length(text.data)
     if (bytes <= LONGEST_VALUE) return text
-    throw new RangeError(`the value of the leader is too long: it has ${bytes} bytes as text, and may have ${LONGEST_VALUE}`)
+    throw new RangeError(
+      `the value of the leader is too long: it has ${bytes} bytes as text, and may have ${LONGEST_VALUE}`,
+    )
   }
 
   /** `false`: the lock no longer belongs to the owner. */

@@ -195,7 +195,9 @@ export class Computation {
       const text = written(codec, value, 'value')
       const bytes = platform.utf8Length(text.data)
       if (bytes > LONGEST_VALUE)
-        throw new RangeError(`the value of ${quoted(lock.name)} is too long to share: it has ${bytes} bytes as text, and may have ${LONGEST_VALUE}`)
+        throw new RangeError(
+          `the value of ${quoted(lock.name)} is too long to share: it has ${bytes} bytes as text, and may have ${LONGEST_VALUE}`,
+        )
       return [
         { value, age: 0, token, own: true },
         { state: 'value', token, ...text },

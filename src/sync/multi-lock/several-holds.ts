@@ -131,7 +131,8 @@ export class SeveralHolds implements MultiHold, UsedHold {
     const cause = others.length > 0 ? new MembersError(this.name, this.#failures) : first?.error
     this.#controller.abort(this.#closed ?? new LockLostError(this.name, why, { cause }))
     // Members that are lost are freed when the holder has stopped: each client sees to that.
-    const rest = (): Promise<unknown> => Promise.all(this.members.filter(isLive).map((one) => released(this.#runtime, one)))
+    const rest = (): Promise<unknown> =>
+      Promise.all(this.members.filter(isLive).map((one) => released(this.#runtime, one)))
     this.#runtime.background.track(this.#runtime.background.pause(MARGIN).then(rest))
   }
 
