@@ -14,8 +14,11 @@ import type { Scene, Verdict } from './verdict.js'
 
 /** A call that is aborted or too late may wait so long for the reply that is on its way, and then for its timer. */
 const GRACE = 50 + 5
-/** Of an idle client: for its label, for the reply to the command that renews it, and for up to a second after a hold, for what it published about it. */
-const MOST_TIMERS = 3
+/**
+ * Of an idle client: for its label, and for the reply to the command that renews it; and for a second or two after a hold, for what it published about it and
+ * for the limit of its release. Each is one for all holds.
+ */
+const MOST_TIMERS = 4
 
 /** What the server or the way to it did, perhaps to one of several locks. */
 const isTrouble = (error: unknown): boolean =>
