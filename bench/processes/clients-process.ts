@@ -2,10 +2,11 @@
  * Many clients in one process, each with connections of its own: `clients-process.js WHO URL FROM COUNT`, with --expose-gc. Does what the parent says by
  * messages. It ends as by a crash: the parent stops the server.
  */
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type Hold, type Lock, connect } from 'holdfast'
 import { Redis } from 'ioredis'
 import { type Back, type ClientsMessage, HOLD, LOCKS, type Who } from './clients-plan.js'
+import { cpu, heap } from './own-usage.js'
 
 const [who = 'holdfast', url = '', from = '', number = ''] = process.argv.slice(2)
 const first = Number(from)
@@ -127,21 +128,6 @@ const someAtATime = async <T>(many: number, work: (index: number) => Promise<T>)
     done.push(...(await Promise.all(some)))
   }
   return done
-}
-
-/** µs. */
-const cpu = (): number => {
-  const { user, system } = process.cpuUsage()
-  return user + system
-}
-
-const heap = async (): Promise<number> => {
-  // What this turn has left behind is no part of it.
-  await turn()
-  globalThis.gc!()
-  globalThis.gc!()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
 }
 
 const warmUp = async (): Promise<void> => {

@@ -7,20 +7,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { participantNamed } from '../participants.js'
 import type { Contender, Held } from '../participants/participant.js'
 import { type CrowdMessage, SHARED, namesOf } from './crowd-plan.js'
+import { cpu, heap } from './own-usage.js'
 
 const [name = '', url = '', lease = '', number = ''] = process.argv.slice(2)
 const count = Number(number)
 const session = await participantNamed(name).open(url, Number(lease))
 const keep = (key: string): Contender => session.kept?.(key) ?? session.lock('lock', key)
-
-const heap = async (): Promise<number> => {
-  // What this turn has left behind is no part of it.
-  await turn()
-  globalThis.gc!()
-  globalThis.gc!()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}
 
 /** How many ask at a time. */
 const ABREAST = 500
@@ -61,11 +53,7 @@ const answers: Readonly<Record<CrowdMessage, () => Promise<unknown> | number>> =
   wait,
   /** Bytes. */
   memory: async () => (await heap()) - before,
-  /** µs. */
-  cpu: () => {
-    const { user, system } = process.cpuUsage()
-    return user + system
-  },
+  cpu,
   /** The longest turn of the event loop since it was last asked, ms, to 20 ms. */
   stall: () => {
     const longest = turns.max / 1e6

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { participantNamed } from '../participants.js'
 import type { Contender, Held } from '../participants/participant.js'
 import { machineTime } from '../base/stats.js'
+import { cpu } from './own-usage.js'
 
 /** ms */
 const POLL = 50
@@ -73,10 +74,7 @@ const answers: Readonly<Record<HolderMessage, () => Promise<number> | number>> =
     return machineTime()
   },
   learned: () => learned,
-  cpu: () => {
-    const { user, system } = process.cpuUsage()
-    return user + system
-  },
+  cpu,
   memory,
 }
 
