@@ -15,10 +15,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { npm } from './install.mjs'
 import { isMain } from './is-main.mjs'
 import { stage } from './stage.mjs'
-import { callTool, root, runParts, summarize } from './test/parts.mjs'
+import { callTool, root, runParts, Skip, summarize } from './test/parts.mjs'
 
 const PUBLISHED =
   /^(dist\/.+(\.c?js|\.d\.c?ts)|(docs|examples)\/.+|man\/holdfast\.1|package\.json|(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY)\.md|LICENSE|NOTICE)$/
@@ -148,8 +149,24 @@ class Tarball {
     if (said !== version) throw new Error(`holdfast --version says '${said}', not ${version}`)
     if (!/\bdemo\b/.test(answer(bin, ['--help'], this.consumer)))
       throw new Error('holdfast --help does not tell of the demo')
-    // `holdfast run` starts this file by its name. Without a parent it has nothing to do.
-    answer(process.execPath, [join(this.consumer, 'node_modules/holdfast/dist/cli/run/guardian.js')], this.consumer)
+  }
+
+  /** Those that start a program of the package as a process of its own. */
+  async commands() {
+    const { startRedis } = await import(pathToFileURL(join(root, '.build/test/support/redis-server.js')).href)
+    const redis = await startRedis().catch((/** @type {any} */ error) => {
+      throw error.code === 'NO_REDIS' ? new Skip('no Redis server to start') : error
+    })
+    const holdfast = (/** @type {string[]} */ ...args) =>
+      answer(join(this.consumer, 'node_modules/.bin/holdfast'), args, this.consumer)
+    try {
+      const said = holdfast('run', 'job', '--url', redis.url, '--', process.execPath, '-p', '6 * 7')
+      if (said !== '42') throw new Error(`holdfast run says '${said}', and its command says 42`)
+      const demo = holdfast('demo', '--plain', '--seconds', '4', '--url', redis.url)
+      if (!/ crashes while holding it/.test(demo)) throw new Error(`no worker of the demo has crashed:\n${demo}`)
+    } finally {
+      await redis.stop()
+    }
   }
 
   /** With Jest's own settings: no transform for packages, no flag for ES modules. */
@@ -287,6 +304,7 @@ export const packageParts = () => {
     },
     { name: 'package: installed', run: () => tarball.install() },
     { name: 'package: run', run: () => tarball.run() },
+    { name: 'package: commands', run: () => tarball.commands() },
     { name: 'package: run by Jest', run: () => tarball.jest() },
     { name: 'package: bundled', run: () => tarball.bundle() },
     { name: 'package: types, oldest compiler', run: () => tarball.compile('typescript-oldest') },

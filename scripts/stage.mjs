@@ -84,11 +84,12 @@ const put = (folder, path, text) => {
   writeFileSync(join(folder, path), text)
 }
 
-/** package.json as it is published. @param {any} manifest */
+/** package.json as it is published. What the modules import is in the bundles already, but not the programs, which are found by name. @param {any} manifest */
 const published = ({ scripts: _, devDependencies: __, imports: ___, ...manifest }) => {
   const modules = Object.entries(manifest.exports).filter(([, entry]) => typeof entry === 'object')
   return {
     ...manifest,
+    imports: Object.fromEntries(PROGRAMS.map((file) => [file.replace('dist/', '#src/'), `./${file}`])),
     exports: { ...manifest.exports, ...Object.fromEntries(modules.map(([name, entry]) => [name, bothWays(entry)])) },
     main: './dist/index.cjs',
     // For compilers that do not read `exports` (`node10`).
