@@ -91,11 +91,11 @@ const lineIsDeadText = 'local function isDead(line,client,deadline)return not de
 
 const lineIsHeardText = "local function isHeard(line,channel,deadline)local counted=redis.pcall('PUBSUB',line.publish=='SPUBLISH'and'SHARDNUMSUB'or'NUMSUB',channel)local silent,mark=line.now+10000-math.floor(deadline),deadline%1\nreturn(counted[2]or 0)>0 or silent>=0 and(mark==0.75 and silent<3000 or mark==0.875 and silent<500)end"
 
-const lineMarkAliveText = "local function markAlive(line,owners,first)if redis.call('EXISTS',line.queue)==0 then redis.call('UNLINK',line.deadlines)end\nlocal mine,living={},false\nfor i=first,#owners,2 do\nlocal owner,lease=owners[i],tonumber(owners[i+1])local deadline=confirm(line,owner,lease)==0 and redis.call('ZSCORE',line.deadlines,owner)mine[owner]=lease\nif deadline then\nlocal due,mark=math.max(math.floor(deadline),line.now+10000),deadline%1\nredis.call('ZADD',line.deadlines,due+(not line.hearsNothing and(mark==0.5 or mark==0.75)and 0.75 or 0),owner)if line.hearsNothing and firstInLine(line)==owner then redis.call('ZADD',line.deadlines,due+0.875,owner)end\nliving=true\nend\nend\nif living then extendLine(line)end\nreturn mine\nend"
+const lineMarkAliveText = "local function markAlive(line,owners,first)if redis.call('EXISTS',line.queue)==0 then redis.call('UNLINK',line.deadlines)end\nlocal mine,living={},false\nfor i=first,#owners,2 do\nlocal owner,lease=owners[i],tonumber(owners[i+1])local deadline=confirm(line,owner,lease)==0 and redis.call('ZSCORE',line.deadlines,owner)mine[owner]=lease\nif deadline then\nlocal due,mark=math.max(math.floor(deadline),line.now+10000),deadline%1\nredis.call('ZADD',line.deadlines,due+(not line.hearsNothing and(mark==0.5 or mark==0.75)and 0.75 or 0),owner)living=true\nend\nend\nif living then extendLine(line)end\nlocal head=living and line.hearsNothing and firstInLine(line)if mine[head]and redis.call('ZSCORE',line.deadlines,head)then redis.call('ZINCRBY',line.deadlines,0.875,head)end\nreturn mine\nend"
 
 const lineMarkIfDeadText = "local function markIfDead(line,owner,deadline)local asked=line.allowance and deadline-line.now-line.allowance\nif asked and(asked<-3000 or asked>=1)then\nredis.call('ZADD',line.deadlines,math.min(deadline,line.now+3000.5),owner)end\nend"
 
-const linePlaceAllText = "local function placeAll(line,owners,first,mine,mode,joins,atHead)local states={}local function leaveAll()for owner in pairs(mine)do removeWaiter(line,owner)end\nend\nfor i=first,#owners,2 do\nlocal owner,state=owners[i],0\nlocal wants,stands=entersOrBlocks(owner,line),redis.call('ZSCORE',line.deadlines,owner)if isHolder(line,owner)then\nstate=1\nelseif not stands and line.now>line.notAfter then\nstate=2\nelseif not stands and(not mode or mode=='read'and wants=='read')then\ngrant(line,owner,mine[owner])mode,state=wants,1\nelseif stands or joins then\nif not stands then\nredis.call('ZADD',line.deadlines,line.now+line.allowance,owner)orUndo(leaveAll,redis.call,'RPUSH',line.queue,owner)orUndo(leaveAll,extendLine,line)end\nstate=firstInLine(line)==owner and atHead or 3\nend\nstates[#states+1]=state\nend\nreturn states\nend"
+const linePlaceAllText = "local function placeAll(line,owners,first,mine,mode,joins,atHead)local states,head={},nil\nlocal function leaveAll()for owner in pairs(mine)do removeWaiter(line,owner)end end\nfor i=first,#owners,2 do\nlocal owner,state=owners[i],0\nlocal wants,stands=entersOrBlocks(owner,line),redis.call('ZSCORE',line.deadlines,owner)if isHolder(line,owner)then\nstate=1\nelseif not stands and line.now>line.notAfter then\nstate=2\nelseif not stands and(not mode or mode=='read'and wants=='read')then\ngrant(line,owner,mine[owner])mode,state=wants,1\nelseif stands or joins then\nif not stands then\nredis.call('ZADD',line.deadlines,line.now+line.allowance,owner)orUndo(leaveAll,redis.call,'RPUSH',line.queue,owner)orUndo(leaveAll,extendLine,line)end\nhead=head or firstInLine(line)state=head==owner and atHead or 3\nend\nstates[#states+1]=state\nend\nreturn states\nend"
 
 const linePlacesAtText = "local function placesAt(queue,first,most)local some,bytes={},0\nrepeat\nlocal part=math.min(first+#some>0 and 4 or 2,most-#some)local few=redis.call('LRANGE',queue,first+#some,first+#some+part-1)for _,owner in ipairs(few)do some[#some+1],bytes=owner,bytes+#owner end\nuntil#few<part or#some>=most or bytes>500000\nreturn some,math.floor(bytes/100)end"
 
@@ -953,7 +953,7 @@ export const keyedLockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, states: readonly number[]]
 > = script(
   'keyed-lock/ask',
-  '75c6d534d380f114d44a1330cc101d76a5c1921b',
+  'f08ab4c1a420d0a028a461eb0ef8fd2cfe726190',
   keyedLockGroupLikeText +
     '\n' +
     wrongKindText +
@@ -1527,7 +1527,7 @@ export const lockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, token: string | null, states: readonly number[]]
 > = script(
   'lock/ask',
-  'c5222d13ebbd06e82bccedf2340e7288062e0181',
+  '7f1ba8ba1e5aeafeab09b947ac685b816038ae80',
   holderOfText +
     '\n' +
     wrongKindText +
@@ -1540,9 +1540,9 @@ export const lockAsk: Script<
     '\n' +
     lockConfirmText +
     '\n' +
-    lineFirstInLineText +
-    '\n' +
     lineExtendLineText +
+    '\n' +
+    lineFirstInLineText +
     '\n' +
     lineMarkAliveText +
     '\n' +
@@ -3065,7 +3065,7 @@ export const readWriteLockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, states: readonly number[]]
 > = script(
   'read-write-lock/ask',
-  '5de18e91497333250cd1a3143bb4738829ac29e9',
+  'af40315c81001e80c840645ec75d46734df178f6',
   wrongKindText +
     '\n' +
     outsidersTurnLeftText +
@@ -3078,9 +3078,9 @@ export const readWriteLockAsk: Script<
     '\n' +
     readWriteLockConfirmText +
     '\n' +
-    lineFirstInLineText +
-    '\n' +
     lineExtendLineText +
+    '\n' +
+    lineFirstInLineText +
     '\n' +
     lineMarkAliveText +
     '\n' +

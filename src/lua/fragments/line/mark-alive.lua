@@ -11,10 +11,11 @@ local function markAlive(line, owners, first)
     if deadline then
       local due, mark = math.max(math.floor(deadline), line.now + ALLOWANCE), deadline % 1
       redis.call('ZADD', line.deadlines, due + (not line.hearsNothing and (mark == GRANTED or mark == UNCOUNTED) and UNCOUNTED or 0), owner)
-      if line.hearsNothing and firstInLine(line) == owner then redis.call('ZADD', line.deadlines, due + HEARS_NOTHING, owner) end
       living = true
     end
   end
   if living then extendLine(line) end
+  local head = living and line.hearsNothing and firstInLine(line)
+  if mine[head] and redis.call('ZSCORE', line.deadlines, head) then redis.call('ZINCRBY', line.deadlines, HEARS_NOTHING, head) end
   return mine
 end

@@ -1,10 +1,8 @@
 -- How the owners that ask stand, in their order, if the lock is in this mode: 1 in, `atHead` first in the line, 3 behind others there, 0
 -- refused, 2 has no place, and asked too late for one. An owner that may enter does so, and one that joins stands at the end.
 local function placeAll(line, owners, first, mine, mode, joins, atHead)
-  local states = {}
-  local function leaveAll()
-    for owner in pairs(mine) do removeWaiter(line, owner) end
-  end
+  local states, head = {}, nil
+  local function leaveAll() for owner in pairs(mine) do removeWaiter(line, owner) end end
   for i = first, #owners, 2 do
     local owner, state = owners[i], 0
     local wants, stands = entersOrBlocks(owner, line), redis.call('ZSCORE', line.deadlines, owner)
@@ -21,7 +19,9 @@ local function placeAll(line, owners, first, mine, mode, joins, atHead)
         orUndo(leaveAll, redis.call, 'RPUSH', line.queue, owner)
         orUndo(leaveAll, extendLine, line)
       end
-      state = firstInLine(line) == owner and atHead or 3
+      -- Read once: another program may have written a megabyte there.
+      head = head or firstInLine(line)
+      state = head == owner and atHead or 3
     end
     states[#states + 1] = state
   end
