@@ -1189,7 +1189,7 @@ export const keyedLockRelease: Script<
   number
 > = script(
   'keyed-lock/release',
-  'd1e1280b4e63f4cd849ac4bfa5dca3486fdd8af0',
+  'e9bcda36684bf437024374e08bc8ae8c9869ed0b',
   serverNowText +
     '\n' +
     wholeText +
@@ -1253,7 +1253,7 @@ export const keyedLockRelease: Script<
     lineHandOverText +
     '\n' +
     keyedLockWakeFirstText +
-    "\nlocal time=redis.call('TIME')local line={lock=group,queue=keys[2],turn=keys[3],sets=keys[4],deadlines=keys[5],companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owner,1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),lined=lined,wants={[owner]=table.concat(fields,' ',6)},fields={},claimed={},over={},loose={},work=1500,}readCounts(line,counts)for i=6,#fields do line.loose[fields[i]]=true end\nlocal waited,open=false,false\nlocal done,failed=pcall(function()line.askerChannel=grantChannel(line,owner)waited=lined and removeWaiter(line,owner)open=handOver(line,freed>0,waited)wakeFirst(line,line.entered or waited)end)if freed>0 and lined and(not done or open or next(line.loose))then\nredis.pcall(publish,channel,'0')end\nif freed>0 then\nreturn all and 1 or-1\nend\nreturn not done and failed or waited and 0 or trouble or-1",
+    "\nlocal time=redis.call('TIME')local line={lock=group,queue=keys[2],turn=keys[3],sets=keys[4],deadlines=keys[5],companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owner,1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),lined=lined,wants={[owner]=table.concat(fields,' ',6)},fields={},claimed={},over={},loose={},work=1500,}readCounts(line,counts)for i=6,#fields do line.loose[fields[i]]=true end\nlocal waited,open=false,false\nlocal function leave()line.askerChannel=grantChannel(line,owner)waited=lined and removeWaiter(line,owner)open=handOver(line,freed>0,waited)wakeFirst(line,line.entered or waited)end\nlocal done=pcall(leave)if freed>0 and lined and(not done or open or next(line.loose))then\nredis.pcall(publish,channel,'0')end\nif freed>0 then\nreturn all and 1 or-1\nend\nif not done then\nleave()end\nreturn waited and 0 or trouble or-1",
   1,
   integer,
 )
@@ -1749,7 +1749,7 @@ export const lockRelease: Script<
   number
 > = script(
   'lock/release',
-  '6b9f3d5770fa8fbc75c1c9600895c9bb78497aa4',
+  '7e5ba5c3ca88ae984c6e8b0dbfed8809b6c36d70',
   "local lock,queue,deadlines,turn,counter=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS\nlocal owner,channel,grants,publish,counts,known=ARGV[1],ARGV[2],ARGV[3],ARGV[4],tonumber(ARGV[5]),ARGV\nlocal freed=redis.pcall('HDEL',lock,owner)if counter[5]and freed==1 then\n" +
     raiseCounterText +
     "\nraiseCounter(counter[5],known[6])end\nlocal lined=redis.call('EXISTS',queue)==1\nlocal told=not lined and freed==1 and redis.pcall(publish,channel,'0')if not lined and(type(told)~='number'or told<=counts%2)then\nreturn freed==1 and 1 or freed==0 and-1 or freed\nend\n" +
@@ -1800,7 +1800,7 @@ export const lockRelease: Script<
     lineWalkLineText +
     '\n' +
     lineHandOverText +
-    "\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,turn=turn,companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owner,1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),lined=lined,}readCounts(line,counts)local waited,open=false,false\nlocal done,trouble=pcall(function()waited=lined and removeWaiter(line,owner)open=handOver(line,freed==1,waited)end)if freed==1 and lined and(not done or open or redis.call('EXISTS',lock)==0)then\nredis.pcall(publish,channel,'0')end\nif freed~=1 and not done then\nreturn trouble\nend\nreturn freed==1 and 1 or waited and 0 or freed==0 and-1 or freed",
+    "\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,turn=turn,companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owner,1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),lined=lined,}readCounts(line,counts)local waited,open=false,false\nlocal function leave()waited=lined and removeWaiter(line,owner)open=handOver(line,freed==1,waited)end\nlocal done=pcall(leave)if freed==1 and lined and(not done or open or redis.call('EXISTS',lock)==0)then\nredis.pcall(publish,channel,'0')end\nif freed~=1 and not done then\nleave()end\nreturn freed==1 and 1 or waited and 0 or freed==0 and-1 or freed",
   4,
   integer,
 )
@@ -3353,7 +3353,7 @@ export const readWriteLockRelease: Script<
   number
 > = script(
   'read-write-lock/release',
-  '31970f805ad188a212d3bb206dc9a25cd6de1695',
+  'b5aa8c717a953c68aec5d6ded668447503a9b834',
   leftOfText +
     '\n' +
     readWriteLockReadsLeftText +
@@ -3367,7 +3367,7 @@ export const readWriteLockRelease: Script<
     readWriteLockLockLeftText +
     '\n' +
     lineRemoveWaiterText +
-    "\nlocal lock,queue,deadlines,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local companion,channel,grants,publish,counts,owner,served=ARGV[1],ARGV[2],ARGV[3],ARGV[4],tonumber(ARGV[5]),ARGV[6],ARGV\nlocal function giveUp(line,owner)local writes=string.sub(owner,-6)==':write'local count,left=redis.call('HGET',line.lock,owner),leftOf(line.lock)local work={looks=2000}local own=writes and left or readsLeft({owner,count or''},line.companion,left,work)if not writes then\nremoveLevels(line.companion..':'..owner..':rwlock_timeout',levelOf(count))end\nif not count then\nreturn false,false\nend\nredis.call('HDEL',line.lock,owner)if not writes and redis.call('HGET',line.lock,'mode')~='read'then\nreturn count,false\nend\nlocal longest=lockLeft(line.lock,line.companion,left,own,writes and math.huge or 64,work)if longest>0 then\nif writes then\nredis.call('HSET',line.lock,'mode','read')end\nif longest~=left then\nredis.call('PEXPIRE',line.lock,longest)end\nreturn count,writes and'1'end\nredis.call('UNLINK',line.lock)return count,writes and'1'or'0'end\nlocal line={lock=lock,queue=queue,deadlines=deadlines,turn=turn,companion=companion,channel=channel}local lined,done,waited=redis.call('EXISTS',queue,turn)>0 or served[7],true,false\nif lined then\ndone,waited=pcall(removeWaiter,line,owner)end\nlocal count,message=giveUp(line,owner)if not done and not count then\nreturn waited\nend\nwaited=waited==true\nif count and not message and not waited and not served[7]and redis.call('EXISTS',turn)==0 then\nreturn 1\nelseif not lined then\nlocal told=message and redis.pcall(publish,channel,message)if type(told)~='number'or told<=counts%2 then\nreturn count and 1 or-1\nend\nend\n" +
+    "\nlocal lock,queue,deadlines,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local companion,channel,grants,publish,counts,owner,served=ARGV[1],ARGV[2],ARGV[3],ARGV[4],tonumber(ARGV[5]),ARGV[6],ARGV\nlocal function giveUp(line,owner)local writes=string.sub(owner,-6)==':write'local count,left=redis.call('HGET',line.lock,owner),leftOf(line.lock)local work={looks=2000}local own=writes and left or readsLeft({owner,count or''},line.companion,left,work)if not writes then\nremoveLevels(line.companion..':'..owner..':rwlock_timeout',levelOf(count))end\nif not count then\nreturn false,false\nend\nredis.call('HDEL',line.lock,owner)if not writes and redis.call('HGET',line.lock,'mode')~='read'then\nreturn count,false\nend\nlocal longest=lockLeft(line.lock,line.companion,left,own,writes and math.huge or 64,work)if longest>0 then\nif writes then\nredis.call('HSET',line.lock,'mode','read')end\nif longest~=left then\nredis.call('PEXPIRE',line.lock,longest)end\nreturn count,writes and'1'end\nredis.call('UNLINK',line.lock)return count,writes and'1'or'0'end\nlocal line={lock=lock,queue=queue,deadlines=deadlines,turn=turn,companion=companion,channel=channel}local lined,done,waited=redis.call('EXISTS',queue,turn)>0 or served[7],true,false\nif lined then\ndone,waited=pcall(removeWaiter,line,owner)end\nlocal count,message=giveUp(line,owner)if not done then\nwaited=not count and removeWaiter(line,owner)end\nif count and not message and not waited and not served[7]and redis.call('EXISTS',turn)==0 then\nreturn 1\nelseif not lined then\nlocal told=message and redis.pcall(publish,channel,message)if type(told)~='number'or told<=counts%2 then\nreturn count and 1 or-1\nend\nend\n" +
     outsidersReadCountsText +
     '\n' +
     outsidersTurnLeftText +

@@ -37,17 +37,22 @@ local line = {
 readCounts(line, counts)
 for i = 6, #fields do line.loose[fields[i]] = true end
 local waited, open = false, false
--- What was released is free even if something else is stored at the line.
-local done, failed = pcall(function()
+local function leave()
   line.askerChannel = grantChannel(line, owner)
   waited = lined and removeWaiter(line, owner)
   open = handOver(line, freed > 0, waited)
   wakeFirst(line, line.entered or waited)
-end)
+end
+-- What was released is free even if something else is stored at the line.
+local done = pcall(leave)
 if freed > 0 and lined and (not done or open or next(line.loose)) then
   redis.pcall(publish, channel, '0')
 end
 if freed > 0 then
   return all and 1 or -1
 end
-return not done and failed or waited and 0 or trouble or -1
+-- Fails as the server does.
+if not done then
+  leave()
+end
+return waited and 0 or trouble or -1

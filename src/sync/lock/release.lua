@@ -26,15 +26,17 @@ local line = {
 }
 readCounts(line, counts)
 local waited, open = false, false
--- What was released is free even if something else is stored at the line.
-local done, trouble = pcall(function()
+local function leave()
   waited = lined and removeWaiter(line, owner)
   open = handOver(line, freed == 1, waited)
-end)
+end
+-- What was released is free even if something else is stored at the line.
+local done = pcall(leave)
 if freed == 1 and lined and (not done or open or redis.call('EXISTS', lock) == 0) then
   redis.pcall(publish, channel, '0')
 end
+-- If nothing was released, fails as the server does.
 if freed ~= 1 and not done then
-  return trouble
+  leave()
 end
 return freed == 1 and 1 or waited and 0 or freed == 0 and -1 or freed

@@ -44,10 +44,10 @@ if lined then
   done, waited = pcall(removeWaiter, line, owner)
 end
 local count, message = giveUp(line, owner)
-if not done and not count then
-  return waited
+if not done then
+  -- If nothing has ended, fails as the server does.
+  waited = not count and removeWaiter(line, owner)
 end
-waited = waited == true
 if count and not message and not waited and not served[7] and redis.call('EXISTS', turn) == 0 then
   -- Others go on reading, and the next in the line waits for them.
   return 1
