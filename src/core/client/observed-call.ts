@@ -62,6 +62,10 @@ const failureOf = (error: unknown, { wait, signal }: ObservableCall): Diagnostic
   return error instanceof BusyError || error instanceof DeadlockError ? 'refused' : 'error'
 }
 
+type Channel = (typeof channels)['release']
+
+const publish = (channel: Channel, message: DiagnosticMessage): void => channel.publish(message)
+
 const begun = <T>(step: () => Promise<T>): Promise<T> => {
   try {
     return step()
@@ -77,7 +81,7 @@ export class ObservedCall implements CallWatch {
   readonly #number: number
   readonly #reporter: CallReporter
   readonly #permits: number | undefined
-  #inContext: ReturnType<typeof here> | undefined
+  #context: ReturnType<typeof here> | undefined
   #since = 0
   #waits = false
   #local = false
@@ -97,7 +101,7 @@ export class ObservedCall implements CallWatch {
 
   /** Runs the call, and tells how it begins and ends. Undefined: it got nothing. */
   run<T>(call: ObservableCall, step: () => Promise<T | undefined>): Promise<T | undefined> {
-    this.#inContext = here()
+    this.#context = here()
     this.#since = this.#now()
     if (channels.acquire.hasSubscribers) channels.acquire.publish(this.#about())
     // An async function would take twice the memory.
@@ -127,9 +131,8 @@ export class ObservedCall implements CallWatch {
   #granted(holds: readonly ObservableHold[]): void {
     const now = this.#now()
     const first = this.#reporter.nextNumber(holds.length)
-    const message = this.#ofHold(holds[0], first, now - this.#since)
+    const message = this.#grantOf(holds[0], first, now - this.#since)
     if (this.#permits !== undefined) message.permits = this.#permits
-    message.local = this.#local
     if (this.#trace !== undefined) Object.assign(this.#trace, message, { outcome: 'granted' })
     // This runs in the context of the call.
     channels.grant.publish(message)
@@ -137,19 +140,31 @@ export class ObservedCall implements CallWatch {
   }
 
   #holds(hold: ObservableHold, number: number, since: number): void {
-    const held = this.#ofHold(hold, number, 0)
+    const held = this.#releaseOf(hold, number)
     if (this.#permits !== undefined) held.permits = 1
     hold.observe(this.#untilEnd(held, since))
   }
 
-  /** What the events of one hold say. Fields that an object begins with cost less than those that are added. */
-  #ofHold(hold: ObservableHold | undefined, number: number, elapsed: number): Message {
+  // Fields that an object begins with cost less than those that are added.
+
+  #grantOf(hold: ObservableHold | undefined, number: number, elapsed: number): Message {
     const { kind, name } = this.#lock
     const { client } = this.#reporter
     const id = this.#number
-    if (hold === undefined) return { client, kind: kind.name, name, id, elapsed }
-    if (hold.wire === undefined) return { client, kind: kind.name, name, id, elapsed, hold: number }
-    return { client, kind: kind.name, name, id, elapsed, hold: number, owner: hold.wire }
+    const local = this.#local
+    if (hold === undefined) return { client, kind: kind.name, name, id, elapsed, local }
+    if (hold.wire === undefined) return { client, kind: kind.name, name, id, elapsed, local, hold: number }
+    return { client, kind: kind.name, name, id, elapsed, local, hold: number, owner: hold.wire }
+  }
+
+  /** Its length and its outcome are set when it ends. */
+  #releaseOf({ wire }: ObservableHold, hold: number): Message {
+    const { kind, name } = this.#lock
+    const { client } = this.#reporter
+    const id = this.#number
+    const outcome = 'released'
+    if (wire === undefined) return { client, kind: kind.name, name, id, elapsed: 0, outcome, hold }
+    return { client, kind: kind.name, name, id, elapsed: 0, outcome, hold, owner: wire }
   }
 
   #failed(message: Message): void {
@@ -185,6 +200,6 @@ export class ObservedCall implements CallWatch {
 
   #tell(event: 'wait' | 'release', message: DiagnosticMessage): void {
     const channel = channels[event]
-    if (channel.hasSubscribers) this.#inContext?.(() => channel.publish(message))
+    if (channel.hasSubscribers) this.#context?.runInAsyncScope(publish, undefined, channel, message)
   }
 }
