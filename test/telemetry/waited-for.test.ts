@@ -12,7 +12,7 @@ test('clients that come and go, with names that differ only in their parts → n
   for (const [client, name] of [
     ['c', 'd:a'],
     ['c:d', 'a'],
-  ]) {
+  ] as const) {
     known.held(message({ client, name, hold: 1 }), `${client} ${name}`)
     known.waits(message({ client, name, id: 2 }))
   }
