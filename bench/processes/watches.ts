@@ -66,7 +66,9 @@ const scraped = (): Watching => {
   const register = new Registry()
   const stop = forPrometheus({ register })
   let reading: Promise<unknown> = Promise.resolve()
-  const timer = setInterval(() => (reading = register.metrics()), EXPORT_EACH)
+  const timer = setInterval(() => {
+    reading = register.metrics()
+  }, EXPORT_EACH)
   return {
     async end() {
       clearInterval(timer)

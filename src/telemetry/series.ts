@@ -141,7 +141,7 @@ export class AllSeries {
 
   #with(kind: string, name: string | undefined): Series {
     const last = this.#last?.labels
-    if (last === undefined || last.kind !== kind || last.name !== name) this.#last = this.#find(kind, name)
+    if (last?.kind !== kind || last.name !== name) this.#last = this.#find(kind, name)
     return this.#last as Series
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
-import type { MeterProvider as Meters } from '@opentelemetry/api'
+import type * as Api from '@opentelemetry/api'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import * as sdk from '@opentelemetry/sdk-metrics'
 import { type Client, connect } from 'holdfast'
@@ -239,7 +239,7 @@ test('instruments that throw at each measurement → the producer beside them co
   const warned: string[] = []
   const warn = (warning: Error): void => void warned.push(warning.message)
   process.on('warning', warn)
-  const stop = instrument({ meterProvider: { getMeter: () => meter } as unknown as Meters, traces: false })
+  const stop = instrument({ meterProvider: { getMeter: () => meter } as unknown as Api.MeterProvider, traces: false })
   last = true
   await measuring(async (client, producer) => {
     const reader = readerOf(producer)
@@ -257,9 +257,10 @@ test('instruments that throw at each measurement → the producer beside them co
 
 test('two copies of the SDK and its API → one producer serves both, and instrument finds the provider that the other copy set', async () => {
   const require = createRequire(import.meta.url)
-  for (const file of Object.keys(require.cache)) if (file.includes('@opentelemetry')) delete require.cache[file]
+  for (const file of Object.keys(require.cache))
+    if (file.includes('@opentelemetry')) Reflect.deleteProperty(require.cache, file)
   const copy = require('@opentelemetry/sdk-metrics') as typeof sdk
-  const api = require('@opentelemetry/api') as typeof import('@opentelemetry/api')
+  const api = require('@opentelemetry/api') as typeof Api
   assert.notEqual(copy.MeterProvider, sdk.MeterProvider)
   class CopiedReader extends copy.MetricReader {
     protected override onForceFlush = (): Promise<void> => Promise.resolve()
