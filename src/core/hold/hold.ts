@@ -14,7 +14,7 @@ export interface Holder {
   readonly release: ReleaseMode
 }
 
-/** Is told once, when a hold is over. */
+/** Learns once how a hold ended. */
 export interface HoldWatch {
   ended(how: HoldEnd): void
 }
