@@ -31,8 +31,12 @@ const turn = async (watch: string, ms: number): Promise<{ rate: number; clientCp
   await setTimeout(ms)
   const { user, system } = process.cpuUsage(cpu)
   const seconds = (performance.now() - since) / 1000
-  watching?.end()
-  return { rate: (pairs - before) / seconds, clientCpu: (user + system) / (pairs - before) }
+  const done = pairs - before
+  const watched = watching
+  watching = undefined
+  // What it leaves behind must not be paid for by the next turn.
+  await watched?.end()
+  return { rate: done / seconds, clientCpu: (user + system) / done }
 }
 
 const end = async (): Promise<void> => {

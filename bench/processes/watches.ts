@@ -1,4 +1,5 @@
 /** Who may watch a client, in scenario O. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -10,14 +11,15 @@ import { type HoldfastProducer, instrument as forOtel, metricProducer } from 'ho
 import { instrument as forPrometheus } from 'holdfast/prometheus'
 import { Registry } from 'prom-client'
 
-/** ms. Shorter than the 60 s of the SDK, so that each turn pays for some exports. */
+/** ms. Shorter than the 60 s of the SDK, so that each turn pays for some exports and scrapes. */
 const EXPORT_EACH = 250
 
 /** One who watches. */
 export interface Watching {
   /** Called for each pair of acquire and release. */
   readonly pair?: () => void
-  end(): void
+  /** Resolves when nothing of it runs any more. */
+  end(): Promise<void>
 }
 
 class ForgetfulMetrics extends InMemoryMetricExporter {
@@ -43,11 +45,38 @@ const metersWith = (metricProducers: HoldfastProducer[] = []): MeterProvider => 
 }
 
 const endOf = (stop: () => void, ...providers: { shutdown(): Promise<void> }[]): Watching => ({
-  end() {
+  async end() {
+    await Promise.all(providers.map((provider) => provider.shutdown()))
     stop()
-    for (const provider of providers) void provider.shutdown()
   },
 })
+
+/** The events that metrics are made of, without metrics. */
+const heard = (): Watching => {
+  const channels = ['wait', 'grant', 'end', 'release'].map((event) => `holdfast:${event}`)
+  const hear = (): void => undefined
+  for (const channel of channels) subscribe(channel, hear)
+  return endOf(() => {
+    for (const channel of channels) unsubscribe(channel, hear)
+  })
+}
+
+/** Prometheus reads the registry as text. */
+const scraped = (): Watching => {
+  const register = new Registry()
+  const stop = forPrometheus({ register })
+  let reading: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    reading = register.metrics()
+  }, EXPORT_EACH)
+  return {
+    async end() {
+      clearInterval(timer)
+      await reading
+      stop()
+    },
+  }
+}
 
 const produced = (): Watching => {
   const producer = metricProducer({ kinds: ['lock'] })
@@ -62,7 +91,7 @@ const instrumented = (options?: Parameters<typeof forOtel>[0]): Watching => {
 const traced = (): Watching => {
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(new ForgetfulSpans())] })
   const { end } = instrumented({ tracerProvider, traces: true })
-  return endOf(end, tracerProvider)
+  return endOf(() => undefined, tracerProvider, { shutdown: end })
 }
 
 /** No telemetry of holdfast: only what the SDK takes for two measurements of each pair, which nobody can save. */
@@ -82,10 +111,11 @@ export const PRODUCER = 'OpenTelemetry, metric producer'
 
 export const WATCHES: Readonly<Record<string, () => Watching>> = {
   [WITHOUT]: () => endOf(() => undefined),
+  'events that nobody evaluates': heard,
   [PRODUCER]: produced,
   'OpenTelemetry, metrics of instrument': instrumented,
   'OpenTelemetry, metrics with names': () => instrumented({ maxNames: 200, name: (name) => name }),
   'OpenTelemetry, two records by hand': byHand,
   'OpenTelemetry, metrics and traces': traced,
-  'Prometheus metrics': () => endOf(forPrometheus({ register: new Registry() })),
+  'Prometheus metrics': scraped,
 }

@@ -7,17 +7,23 @@ import { PRODUCER, WATCHES, WITHOUT } from '../processes/watches.js'
 const CALLERS = 64
 /** Turns are short, so that what else the machine does meets all of a round alike. */
 const TURN = { ms: 400, quick: 200 }
-/** Of each. */
-const TURNS = 30
+/** Of each: every kind begins a round as often as the others do, and follows each of several others. */
+const TURNS = 32
+
+const areCoprime = (a: number, b: number): boolean => (b === 0 ? a === 1 : areCoprime(b, a % b))
+
+/** The order of a round. A step that has no factor in common with their number reaches all of them. */
+const orderOf = (names: readonly string[], round: number): string[] => {
+  const steps = names.map((_, i) => i + 1).filter((step) => areCoprime(step, names.length))
+  const step = steps[Math.floor(round / names.length) % steps.length] as number
+  return names.map((_, i) => names[(round + i * step) % names.length] as string)
+}
 
 /** Adds how much each round differs from the turn without telemetry in the same round. */
-const figuresOf = async (child: Child, first: number, ms: number): Promise<Map<string, Figures>> => {
-  const names = Object.keys(WATCHES)
+const figuresOf = async (child: Child, round: number, ms: number): Promise<Map<string, Figures>> => {
   const figures = new Map<string, Figures>()
-  for (let i = 0; i < names.length; i += 1) {
-    const watch = names[(first + i) % names.length] as string
+  for (const watch of orderOf(Object.keys(WATCHES), round))
     figures.set(watch, (await child.ask({ watch, ms })) as Figures)
-  }
   const { rate = NaN, clientCpu = NaN } = figures.get(WITHOUT) ?? {}
   for (const one of figures.values()) {
     one['ratio'] = (one['rate'] ?? NaN) / rate
@@ -52,7 +58,8 @@ export const o: Scenario = {
   about: {
     measures:
       'The load of U64 in one process, without telemetry and with each kind of it, in short turns: what it costs to measure each call and each hold. ' +
-      'Metrics are read four times a second, which is more often than usual, and then thrown away. *±* is of *× client µs*.',
+      'Metrics are read four times a second, which is more often than usual, and then thrown away: by an exporter of the SDK, or as the text that ' +
+      'Prometheus scrapes. *±* is of *× client µs*.',
     differs:
       'No peer has telemetry. *Two records by hand* is the floor of the SDK: no telemetry of holdfast, but two calls of the SDK for each pair, with ' +
       'the same attributes. The metric producer does without these calls.',

@@ -1,4 +1,5 @@
 import { platform } from '#platform'
+import type { Kept } from './platform/platform.js'
 import type { UnitOfWork } from './owner.js'
 
 /** What a `using` must know about its hold. */
@@ -27,10 +28,10 @@ const root = platform.snapshot()
  * Runs the step outside any scope, our own or the caller's. A socket or a timer keeps the scope in which it was created for
  * as long as it lives, and all its callbacks would run in that scope.
  */
-export const outside = <T>(step: () => T): T => root(step)
+export const outside = <T>(step: () => T): T => root.runInAsyncScope(step)
 
-/** Runs steps in the scope in which this is called, ours and the caller's. */
-export const here = (): (<T>(step: () => T) => T) => platform.snapshot()
+/** Keeps the scope in which this is called, ours and the caller's. */
+export const here = (): Kept => platform.snapshot()
 
 /** Binds a listener to the scope in which it was registered, wherever it is called from. */
 export const inScope = <L extends (...args: never[]) => unknown>(listener: L): L => platform.bind(listener)

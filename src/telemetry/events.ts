@@ -13,21 +13,22 @@ export type Listeners = { readonly [E in keyof Messages]?: (message: Messages[E]
 /** Values by the number of a call or a hold, which is unique in its client only. */
 export class ByNumber<V> {
   readonly #all = new Map<string, Map<number, V>>()
-  /** The client that was served last: its map stays when it is empty, because it will be used again soon. */
-  #last = ''
+  /** The client that was served last, and its map, which stays when it is empty, because it will be used again soon. */
+  #last: string | undefined
+  #ofLast = new Map<number, V>()
 
   set(client: string, number: number, value: V): void {
     if (client !== this.#last) this.#serve(client)
-    this.#all.get(client)?.set(number, value)
+    this.#ofLast.set(number, value)
   }
 
   get(client: string, number: number | undefined): V | undefined {
-    return this.#all.get(client)?.get(number as number)
+    return this.#of(client)?.get(number as number)
   }
 
   /** Forgets it. Returns what it was. */
   take(client: string, number: number | undefined): V | undefined {
-    const ofClient = this.#all.get(client)
+    const ofClient = this.#of(client)
     const value = ofClient?.get(number as number)
     if (ofClient === undefined || value === undefined) return undefined
     ofClient.delete(number as number)
@@ -44,14 +45,20 @@ export class ByNumber<V> {
   takeAll(): V[] {
     const values = [...this.#all.values()].flatMap((ofClient) => [...ofClient.values()])
     this.#all.clear()
-    this.#last = ''
+    this.#last = undefined
+    this.#ofLast = new Map()
     return values
   }
 
+  #of(client: string): Map<number, V> | undefined {
+    return client === this.#last ? this.#ofLast : this.#all.get(client)
+  }
+
   #serve(client: string): void {
-    if (this.#all.get(this.#last)?.size === 0) this.#all.delete(this.#last)
+    if (this.#last !== undefined && this.#ofLast.size === 0) this.#all.delete(this.#last)
     this.#last = client
-    if (!this.#all.has(client)) this.#all.set(client, new Map<number, V>())
+    this.#ofLast = this.#all.get(client) ?? new Map<number, V>()
+    this.#all.set(client, this.#ofLast)
   }
 }
 

@@ -75,11 +75,7 @@ export class Measurements {
   #holds({ client, hold, permits = 1 }: DiagnosticMessage, series: Series): void {
     if (hold === undefined) return
     const since = systemClock.monotonic()
-    for (let i = 0; i < permits; i += 1) {
-      const held = { series, since }
-      this.#held.set(client, hold + i, held)
-      series.held.add(held)
-    }
+    for (let i = 0; i < permits; i += 1) this.#held.set(client, hold + i, series.begins(since))
   }
 
   #noLongerWaits(message: DiagnosticMessage): Series | undefined {
@@ -107,7 +103,7 @@ export class Measurements {
 
   #noLongerHeld({ client, hold }: DiagnosticMessage): Series | undefined {
     const held = this.#held.take(client, hold)
-    held?.series.held.delete(held)
+    held?.series.ends(held)
     return held?.series
   }
 }

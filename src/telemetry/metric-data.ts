@@ -12,7 +12,7 @@ import {
   type Time,
 } from './metric-types.js'
 import { type Metric, OTEL } from './otel-names.js'
-import { type Series, oldestOf } from './series.js'
+import type { Series } from './series.js'
 
 const timeOf = (ms: number): Time => [Math.trunc(ms / 1000), (ms % 1000) * 1_000_000]
 
@@ -30,11 +30,11 @@ const bucketsOf = ({ bounds, buckets, count, sum, min, max }: Distribution): Buc
 /** What is measured, at one moment. */
 class Reading {
   readonly #since: number
-  readonly #now: Time
+  readonly #now: number
 
   constructor(since: number, now: number) {
     this.#since = since
-    this.#now = timeOf(now)
+    this.#now = now
   }
 
   histogram(metric: Metric, all: readonly Distribution[]): MetricData {
@@ -61,7 +61,9 @@ class Reading {
   }
 
   #point<V>(attributes: Attributes, value: V, since = this.#since): Point<V> {
-    return { startTime: timeOf(since), endTime: this.#now, attributes: { ...attributes }, value }
+    // The clock may have been set back.
+    const endTime = timeOf(Math.max(since, this.#now))
+    return { startTime: timeOf(since), endTime, attributes: { ...attributes }, value }
   }
 }
 
@@ -72,8 +74,8 @@ export const dataOf = (counts: Counts, series: Iterable<Series>, since: number, 
     reading.histogram(OTEL.wait, counts.waits),
     reading.histogram(OTEL.hold, counts.holds),
     reading.level(OTEL.waiting, series, ({ waiting }) => waiting),
-    reading.level(OTEL.held, series, ({ held }) => held.size),
-    reading.gauge(OTEL.oldest, series, oldestOf),
+    reading.level(OTEL.held, series, ({ held }) => held),
+    reading.gauge(OTEL.oldest, series, ({ oldest }) => oldest),
     reading.counter(OTEL.lost, counts.losses),
     reading.counter(OTEL.renewals, counts.renewals),
     reading.counter(OTEL.decisions, counts.decisions),

@@ -7,6 +7,7 @@ import { Measurements } from './measure.js'
 import { dataOf } from './metric-data.js'
 import type { MetricData } from './metric-types.js'
 import { type Buckets, bucketsOf } from './metrics.js'
+import type { Series } from './series.js'
 
 /** What a metric producer measures. */
 export interface ProducerOptions extends MeasureOptions {
@@ -34,9 +35,12 @@ export interface Collected {
 
 /** A `MetricProducer` of `@opentelemetry/sdk-metrics`. */
 export interface HoldfastProducer extends Disposable {
-  /** What has been measured since the beginning. A reader calls it. */
+  /** What has been counted since the beginning, and what waits or is held now. A reader calls it; there may be several. */
   collect(): Promise<Collected>
-  /** Ends measuring. After that there is nothing to collect. You may call it twice. */
+  /**
+   * Ends measuring. After that a reader still gets what was counted until then, so you may call this before the SDK is shut down, or after. You may call
+   * it twice.
+   */
   readonly stop: Stop
 }
 
@@ -61,11 +65,11 @@ export const metricProducer = (options?: ProducerOptions): HoldfastProducer => {
   const counts = new Counts(bucketsOf(checkOptions(buckets, ['wait', 'hold'])))
   const since = systemClock.now()
   const measurements = new Measurements(counts, names, kinds)
-  let stopped = false
-  const stop = stopOf(measurements.stop, () => (stopped = true))
+  // Once it has stopped, nobody knows what waits or is held.
+  let present: Iterable<Series> = measurements.series
+  const stop = stopOf(measurements.stop, () => (present = []))
   return {
-    collect: () =>
-      Promise.resolve(collected(stopped ? [] : dataOf(counts, measurements.series, since, systemClock.now()))),
+    collect: () => Promise.resolve(collected(dataOf(counts, present, since, systemClock.now()))),
     stop,
     [Symbol.dispose]: stop,
   }

@@ -3,7 +3,7 @@ import { orStop, stopOf } from './events.js'
 import { type Instruments, Measurements } from './measure.js'
 import { DECISIONS, RENEWALS, bucketsOf } from './metrics.js'
 import { type Metric, OTEL } from './otel-names.js'
-import { type Names, attributeSets, oldestOf } from './series.js'
+import { type Names, attributeSets } from './series.js'
 
 const countersOf = (meter: Meter) => {
   const counter = (about: Metric) => meter.createCounter(about.name, about)
@@ -58,8 +58,8 @@ export const startMetrics = (provider: MeterProvider, names: Names, kinds: reado
     for (const series of measurements.series) {
       const labels = { ...series.labels }
       result.observe(waiting, series.waiting, labels)
-      result.observe(held, series.held.size, labels)
-      result.observe(oldest, oldestOf(series), labels)
+      result.observe(held, series.held, labels)
+      result.observe(oldest, series.oldest, labels)
     }
   }
   orStop(measurements.stop, () => meter.addBatchObservableCallback(observe, all))

@@ -4,7 +4,7 @@ import { type Stop, orStop, stopOf } from './events.js'
 import { MEASURE_OPTIONS, type MeasureOptions, checkMeasured } from './measure-options.js'
 import { type Instruments, Measurements } from './measure.js'
 import { type Buckets, CALL_ENDS, DECISIONS, HELP, HOLD_ENDS, RENEWALS, bucketsOf } from './metrics.js'
-import { type Labels, type Series, attributeSets, oldestOf } from './series.js'
+import { type Labels, type Series, attributeSets } from './series.js'
 
 export type { Stop } from './events.js'
 export type { MeasureOptions } from './measure-options.js'
@@ -64,8 +64,8 @@ const addGauges = (checked: Checked, all: () => Iterable<Series>): void => {
     })
   }
   gauge('waiting', ({ waiting }) => waiting)
-  gauge('held', ({ held }) => held.size)
-  gauge('oldest', oldestOf)
+  gauge('held', ({ held }) => held)
+  gauge('oldest', ({ oldest }) => oldest)
 }
 
 const countersOf = (checked: Checked) => {
@@ -130,6 +130,15 @@ const checkFree = ({ register }: Checked): void => {
   if (taken !== undefined) throw new Error(`register: a metric with the name ${taken} has already been registered`)
 }
 
+/** Removes the metrics that are there now, and none that takes one of their names later. */
+const removalsOf = ({ register }: Checked): (() => void)[] =>
+  Object.values(NAMES).map((name) => {
+    const ours = register.getSingleMetric(name)
+    return () => {
+      if (register.getSingleMetric(name) === ours) register.removeSingleMetric(name)
+    }
+  })
+
 /**
  * Registers the metrics of all clients in this process with prom-client, and counts from now on. Returns a function that stops that, and removes
  * the metrics from the registry. Call it before you connect.
@@ -139,5 +148,5 @@ export const instrument = (options?: PrometheusOptions): Stop => {
   checkFree(checked)
   const remove = Object.values(NAMES).map((name) => () => checked.register.removeSingleMetric(name))
   const measurements = orStop(stopOf(...remove), () => install(checked))
-  return stopOf(measurements.stop, ...remove)
+  return stopOf(measurements.stop, ...removalsOf(checked))
 }

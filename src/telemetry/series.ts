@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.js'
 import { checkAmount } from '../check-arguments.js'
-import { plainText } from '../plain-text.js'
-import { textOf } from '../thrown.js'
+import { LONGEST_NAME, plainText } from '../plain-text.js'
+import { isPromise, textOf } from '../thrown.js'
 
 /**
  * Makes a label of the name of a lock: the part of it that has few different values, such as `orders` of `orders:4711`. `undefined`: no label.
@@ -20,15 +20,48 @@ export interface Held {
   readonly series: Series
   /** When it began, ms, by the system's monotonic clock. */
   readonly since: number
+  older: Held | undefined
+  newer: Held | undefined
 }
 
 /** What happens now to all locks with the same labels. */
-export interface Series {
+export class Series {
   readonly labels: Labels
   /** How many calls wait. */
-  waiting: number
-  /** The oldest comes first. */
-  readonly held: Set<Held>
+  waiting = 0
+  /** How many holds last. */
+  held = 0
+  // A list of its own: a `Set` would have to hash each hold.
+  #oldest: Held | undefined
+  #newest: Held | undefined
+
+  constructor(labels: Labels) {
+    this.labels = labels
+  }
+
+  begins(since: number): Held {
+    const older = this.#newest
+    const held: Held = { series: this, since, older, newer: undefined }
+    if (older === undefined) this.#oldest = held
+    else older.newer = held
+    this.#newest = held
+    this.held += 1
+    return held
+  }
+
+  /** Call it once for each hold. */
+  ends({ older, newer }: Held): void {
+    if (older === undefined) this.#oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.#newest = older
+    else newer.older = older
+    this.held -= 1
+  }
+
+  /** How long the oldest hold has lasted, s; 0: there is none. */
+  get oldest(): number {
+    return this.#oldest === undefined ? 0 : (systemClock.monotonic() - this.#oldest.since) / 1000
+  }
 }
 
 const MOST_NAMES = 1000
@@ -51,7 +84,9 @@ export class Names {
   of(lockName: string, kind: string): string | undefined {
     if (this.#mapper === undefined) return undefined
     const name = this.#mapped(this.#mapper, lockName, kind)
-    return name === undefined ? undefined : this.#bounded(plainText(name))
+    if (name === undefined) return undefined
+    // A label that is known is plain.
+    return name.length <= LONGEST_NAME && this.#known.has(name) ? name : this.#bounded(plainText(name))
   }
 
   #bounded(name: string): string {
@@ -65,7 +100,10 @@ export class Names {
   #mapped(mapper: NameMapper, lockName: string, kind: string): string | undefined {
     try {
       const name: unknown = mapper(lockName, kind)
-      return typeof name === 'string' ? name : undefined
+      if (typeof name === 'string') return name
+      // An async function is no mapper. If its promise rejects, that must not end the process.
+      isPromise(name)
+      return undefined
     } catch (thrown) {
       if (!this.#warned) process.emitWarning(`holdfast: the function name threw: ${textOf(thrown)}`)
       this.#warned = true
@@ -79,6 +117,8 @@ export class AllSeries {
   readonly #byKind = new Map<string, Map<string | undefined, Series>>()
   readonly #names: Names
   readonly #begin: (labels: Labels) => void
+  /** The one that was asked for last: most programs have few. */
+  #last: Series | undefined
 
   /** `begin` is called for each new series. */
   constructor(names: Names, begin: (labels: Labels) => void) {
@@ -100,6 +140,12 @@ export class AllSeries {
   }
 
   #with(kind: string, name: string | undefined): Series {
+    const last = this.#last?.labels
+    if (last?.kind !== kind || last.name !== name) this.#last = this.#find(kind, name)
+    return this.#last as Series
+  }
+
+  #find(kind: string, name: string | undefined): Series {
     let ofKind = this.#byKind.get(kind)
     if (ofKind === undefined) this.#byKind.set(kind, (ofKind = new Map<string | undefined, Series>()))
     return ofKind.get(name) ?? this.#new(ofKind, kind, name)
@@ -107,7 +153,7 @@ export class AllSeries {
 
   #new(ofKind: Map<string | undefined, Series>, kind: string, name: string | undefined): Series {
     const labels = name === undefined ? { kind } : { kind, name }
-    const series: Series = { labels, waiting: 0, held: new Set() }
+    const series = new Series(labels)
     ofKind.set(name, series)
     this.#begin(labels)
     return series
@@ -119,7 +165,7 @@ export const attributeSets = <A extends object>(
   make: (labels: Labels, outcome: string, local: boolean) => A,
 ): ((labels: Labels, outcome: string, local?: boolean) => A) => {
   const sets = [new Map<Labels, Map<string, A>>(), new Map<Labels, Map<string, A>>()] as const
-  return (labels, outcome, local = false) => {
+  const find = (labels: Labels, outcome: string, local: boolean): A => {
     const ofLabels = sets[local ? 1 : 0]
     let all = ofLabels.get(labels)
     if (all === undefined) ofLabels.set(labels, (all = new Map<string, A>()))
@@ -127,10 +173,15 @@ export const attributeSets = <A extends object>(
     if (set === undefined) all.set(outcome, (set = make(labels, outcome, local)))
     return set
   }
-}
-
-/** How long the oldest hold of these has lasted, s; 0: there is none. */
-export const oldestOf = ({ held }: Series): number => {
-  const [oldest] = held
-  return oldest === undefined ? 0 : (systemClock.monotonic() - oldest.since) / 1000
+  // Most measurements are like the one before.
+  let lastLabels: Labels | undefined
+  let lastOutcome = ''
+  let lastLocal = false
+  let last: A
+  return (labels, outcome, local = false) => {
+    if (labels === lastLabels && outcome === lastOutcome && local === lastLocal) return last
+    last = find(labels, outcome, local)
+    ;[lastLabels, lastOutcome, lastLocal] = [labels, outcome, local]
+    return last
+  }
 }

@@ -18,7 +18,8 @@ interface Waiter<S> {
 
 /** Finds, for each call that waited, the holds of the same client that it waited for. */
 export class WaitedFor<S> {
-  readonly #locks = new Map<string, Known<S>>()
+  /** By client and name: clients may have different servers. A text of both would have to be made, and hashed, for each event, however long the name is. */
+  readonly #locks = new Map<string, Map<string, Known<S>>>()
   readonly #waiters = new ByNumber<Waiter<S>>()
   #now = 0
 
@@ -51,7 +52,7 @@ export class WaitedFor<S> {
   }
 
   released(message: DiagnosticMessage): void {
-    const known = this.#locks.get(lockOf(message))
+    const known = this.#locks.get(message.client)?.get(message.name)
     const hold = known?.held.get(message.hold as number)
     if (known === undefined || hold === undefined) return
     known.held.delete(message.hold as number)
@@ -59,17 +60,23 @@ export class WaitedFor<S> {
     this.#forget(message, known)
   }
 
-  #of(message: DiagnosticMessage): Known<S> {
-    const lock = lockOf(message)
-    const known = this.#locks.get(lock) ?? { held: new Map<number, S>(), waiters: new Set<number>() }
-    this.#locks.set(lock, known)
+  /** How many clients have something here. */
+  get clients(): number {
+    return this.#locks.size
+  }
+
+  #of({ client, name }: DiagnosticMessage): Known<S> {
+    let ofClient = this.#locks.get(client)
+    if (ofClient === undefined) this.#locks.set(client, (ofClient = new Map<string, Known<S>>()))
+    let known = ofClient.get(name)
+    if (known === undefined) ofClient.set(name, (known = { held: new Map<number, S>(), waiters: new Set<number>() }))
     return known
   }
 
-  #forget(message: DiagnosticMessage, { held, waiters }: Known<S>): void {
-    if (held.size === 0 && waiters.size === 0) this.#locks.delete(lockOf(message))
+  #forget({ client, name }: DiagnosticMessage, { held, waiters }: Known<S>): void {
+    if (held.size > 0 || waiters.size > 0) return
+    const ofClient = this.#locks.get(client)
+    ofClient?.delete(name)
+    if (ofClient?.size === 0) this.#locks.delete(client)
   }
 }
-
-/** Clients may have different servers, so a name means a lock only together with its client. */
-const lockOf = ({ client, name }: DiagnosticMessage): string => `${client}:${name}`

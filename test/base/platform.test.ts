@@ -87,9 +87,14 @@ void describe('a context in a browser', () => {
       'hears a undefined',
     )
     assert.equal(
-      kept.inside(() => context.getStore()),
+      kept.inside.runInAsyncScope(() => context.getStore()),
       'a',
     )
+    const receiver = { name: 'r' }
+    const say = function (this: typeof receiver, text: string): string {
+      return `${this.name} ${text} ${String(context.getStore())}`
+    }
+    assert.equal(kept.inside.runInAsyncScope(say, receiver, 'says'), 'r says a')
     assert.equal(
       other.run('o', () => context.run('b', () => `${String(other.getStore())} ${String(context.getStore())}`)),
       'o b',

@@ -1507,7 +1507,7 @@ export const lines = [
     name: 'trust-scope-of-a-socket',
     breaks: 'what a connection brings is in no scope of whoever opened it',
     file: 'src/base/scope.ts',
-    from: '=> root(step)',
+    from: '=> root.runInAsyncScope(step)',
     to: '=> step()',
     suites: ['base/scopes'],
   },

@@ -134,6 +134,17 @@ void describe('holdfast/prometheus', () => {
     assert.deepEqual(await register.getMetricsAsJSON(), [])
   })
 
+  test('stopped after somebody else took the names → their metrics stay', async () => {
+    const register = new Registry()
+    const stop = instrument({ register })
+    register.clear()
+    const second = instrument({ register })
+    stop()
+    assert.equal((await register.getMetricsAsJSON()).length, 10)
+    second()
+    assert.deepEqual(await register.getMetricsAsJSON(), [])
+  })
+
   test('a registry that has one of the names, or fails at one of them → nothing is left of the others, and nobody listens', async () => {
     const before = heard()
     const register = new Registry()

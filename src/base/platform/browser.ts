@@ -59,7 +59,7 @@ export const platform: Platform = {
   context: () => new SynchronousContext(),
   snapshot: () => {
     const values = current
-    return (step) => during(values, step)
+    return { runInAsyncScope: (step, receiver, ...args) => during(values, () => step.apply(receiver, args)) }
   },
   bind: (listener) => {
     const values = current

@@ -27,10 +27,7 @@ const stirred = (key: Uint8Array): Uint8Array => {
 export const platform: Platform = {
   context: () => new AsyncLocalStorage(),
   // As `AsyncLocalStorage.snapshot`, which in Node 20 costs ten times as much: it defines deprecated properties for each one.
-  snapshot: () => {
-    const here = new AsyncResource('holdfast')
-    return (step) => here.runInAsyncScope(step)
-  },
+  snapshot: () => new AsyncResource('holdfast'),
   bind: (listener) => AsyncLocalStorage.bind(listener),
   channel,
   tracingChannel: (name) => tracingChannel(name),

@@ -6,6 +6,11 @@ export interface Context<T> {
   getStore(): T | undefined
 }
 
+/** Contexts that were kept. It has the form of Node's `AsyncResource`, so that keeping them makes one object. */
+export interface Kept {
+  runInAsyncScope<A extends unknown[], R>(step: (...args: A) => R, receiver?: object, ...args: A): R
+}
+
 export type Algorithm = 'sha1' | 'sha256'
 
 /**
@@ -15,8 +20,8 @@ export type Algorithm = 'sha1' | 'sha256'
 export interface Platform {
   /** In a browser a context ends at the first `await`: it is lost, and never the wrong one. */
   context<T>(): Context<T>
-  /** Runs steps in the contexts in which this is called. */
-  snapshot(): <R>(step: () => R) => R
+  /** Keeps the contexts in which this is called. */
+  snapshot(): Kept
   /** The same for a listener. */
   bind<L extends (...args: never[]) => unknown>(listener: L): L
 

@@ -4,6 +4,7 @@ import { here } from '../../base/scope.js'
 import type { Clock } from '../../base/clock.js'
 import type { DiagnosticFailure, DiagnosticMessage } from '../../api/diagnostics.js'
 import type { HoldEnd } from '../../api/hold.js'
+import type { HoldWatch } from '../hold/hold.js'
 import { channels } from './diagnostic-channels.js'
 
 /** The lock that an event is about. */
@@ -18,8 +19,8 @@ export interface CallWatch {
   waits(): void
   /** It gets what another call here has released, without the server. */
   passedOn(): void
-  /** What it got is held from now on. Call the function that is returned when that ends. */
-  holding?(): (how: HoldEnd) => void
+  /** What it got is held from now on. Tell the watch when that ends. */
+  holding?(): HoldWatch
 }
 
 /** A call that may be observed. */
@@ -32,7 +33,7 @@ export interface ObservableCall {
 /** A hold whose end can be observed. */
 interface ObservableHold {
   readonly wire?: string
-  observe(ended: (how: HoldEnd) => void): void
+  observe(watch: HoldWatch): void
 }
 
 /** What a client's calls need to report themselves. */
@@ -50,10 +51,8 @@ type Message = { -readonly [F in keyof DiagnosticMessage]: DiagnosticMessage[F] 
 const isObservable = (one: unknown): one is ObservableHold =>
   typeof one === 'object' && one !== null && 'observe' in one
 
-const holdsIn = (granted: unknown): ObservableHold[] => {
-  if (Array.isArray(granted)) return (granted as readonly unknown[]).filter(isObservable)
-  return isObservable(granted) ? [granted] : []
-}
+const holdsIn = (granted: unknown): ObservableHold[] =>
+  Array.isArray(granted) ? (granted as readonly unknown[]).filter(isObservable) : []
 
 const failureOf = (error: unknown, { wait, signal }: ObservableCall): DiagnosticFailure => {
   const aborted = abortOf(signal)
@@ -62,11 +61,33 @@ const failureOf = (error: unknown, { wait, signal }: ObservableCall): Diagnostic
   return error instanceof BusyError || error instanceof DeadlockError ? 'refused' : 'error'
 }
 
+type Channel = (typeof channels)['release']
+
+const publish = (channel: Channel, message: DiagnosticMessage): void => channel.publish(message)
+
 const begun = <T>(step: () => Promise<T>): Promise<T> => {
   try {
     return step()
   } catch (error) {
     return Promise.reject(error)
+  }
+}
+
+/** Reports the end of a hold. It is no function, because an object with the same takes half the memory. */
+class HoldReport implements HoldWatch {
+  readonly #call: ObservedCall
+  readonly #release: Message
+  readonly #since: number
+
+  /** `release`: the message, which is made when the hold begins, because it ends once. */
+  constructor(call: ObservedCall, release: Message, since: number) {
+    this.#call = call
+    this.#release = release
+    this.#since = since
+  }
+
+  ended(how: HoldEnd): void {
+    this.#call.holdEnded(this.#release, this.#since, how)
   }
 }
 
@@ -77,7 +98,7 @@ export class ObservedCall implements CallWatch {
   readonly #number: number
   readonly #reporter: CallReporter
   readonly #permits: number | undefined
-  #inContext: ReturnType<typeof here> | undefined
+  #context: ReturnType<typeof here> | undefined
   #since = 0
   #waits = false
   #local = false
@@ -97,14 +118,14 @@ export class ObservedCall implements CallWatch {
 
   /** Runs the call, and tells how it begins and ends. Undefined: it got nothing. */
   run<T>(call: ObservableCall, step: () => Promise<T | undefined>): Promise<T | undefined> {
-    this.#inContext = here()
+    this.#context = here()
     this.#since = this.#now()
     if (channels.acquire.hasSubscribers) channels.acquire.publish(this.#about())
     // An async function would take twice the memory.
     return begun(step).then(
       (granted) => {
         if (granted === undefined) this.#failed({ ...this.#about(), outcome: call.wait === 0 ? 'refused' : 'timeout' })
-        else this.#granted(holdsIn(granted))
+        else this.#granted(granted)
         return granted
       },
       (error: unknown) => {
@@ -124,32 +145,51 @@ export class ObservedCall implements CallWatch {
     this.#local = true
   }
 
-  #granted(holds: readonly ObservableHold[]): void {
+  #granted(granted: unknown): void {
     const now = this.#now()
-    const first = this.#reporter.nextNumber(holds.length)
-    const message = this.#ofHold(holds[0], first, now - this.#since)
+    // Most calls get one hold, for which an array would be a waste.
+    const holds = isObservable(granted) ? undefined : holdsIn(granted)
+    const only = holds === undefined ? (granted as ObservableHold) : holds[0]
+    const first = this.#reporter.nextNumber(holds === undefined ? 1 : holds.length)
+    this.#tellGrant(only, first, now)
+    if (holds === undefined) this.#holds(only as ObservableHold, first, now)
+    else for (let i = 0; i < holds.length; i += 1) this.#holds(holds[i] as ObservableHold, first + i, now)
+  }
+
+  #tellGrant(hold: ObservableHold | undefined, number: number, now: number): void {
+    const message = this.#grantOf(hold, number, now - this.#since)
     if (this.#permits !== undefined) message.permits = this.#permits
-    message.local = this.#local
     if (this.#trace !== undefined) Object.assign(this.#trace, message, { outcome: 'granted' })
     // This runs in the context of the call.
     channels.grant.publish(message)
-    for (let i = 0; i < holds.length; i += 1) this.#holds(holds[i] as ObservableHold, first + i, now)
   }
 
   #holds(hold: ObservableHold, number: number, since: number): void {
-    const held = this.#ofHold(hold, number, 0)
+    const held = this.#releaseOf(hold, number)
     if (this.#permits !== undefined) held.permits = 1
-    hold.observe(this.#untilEnd(held, since))
+    hold.observe(new HoldReport(this, held, since))
   }
 
-  /** What the events of one hold say. Fields that an object begins with cost less than those that are added. */
-  #ofHold(hold: ObservableHold | undefined, number: number, elapsed: number): Message {
+  // Fields that an object begins with cost less than those that are added.
+
+  #grantOf(hold: ObservableHold | undefined, number: number, elapsed: number): Message {
     const { kind, name } = this.#lock
     const { client } = this.#reporter
     const id = this.#number
-    if (hold === undefined) return { client, kind: kind.name, name, id, elapsed }
-    if (hold.wire === undefined) return { client, kind: kind.name, name, id, elapsed, hold: number }
-    return { client, kind: kind.name, name, id, elapsed, hold: number, owner: hold.wire }
+    const local = this.#local
+    if (hold === undefined) return { client, kind: kind.name, name, id, elapsed, local }
+    if (hold.wire === undefined) return { client, kind: kind.name, name, id, elapsed, local, hold: number }
+    return { client, kind: kind.name, name, id, elapsed, local, hold: number, owner: hold.wire }
+  }
+
+  /** Its length and its outcome are set when it ends. */
+  #releaseOf({ wire }: ObservableHold, hold: number): Message {
+    const { kind, name } = this.#lock
+    const { client } = this.#reporter
+    const id = this.#number
+    const outcome = 'released'
+    if (wire === undefined) return { client, kind: kind.name, name, id, elapsed: 0, outcome, hold }
+    return { client, kind: kind.name, name, id, elapsed: 0, outcome, hold, owner: wire }
   }
 
   #failed(message: Message): void {
@@ -158,20 +198,16 @@ export class ObservedCall implements CallWatch {
     channels.end.publish(message)
   }
 
-  /** What it got is held from now on. Call the function that is returned when that ends. */
-  holding(): (how: HoldEnd) => void {
+  holding(): HoldWatch {
     const held = this.#about()
     if (this.#permits !== undefined) held.permits = this.#permits
-    return this.#untilEnd(held, this.#now())
+    return new HoldReport(this, held, this.#now())
   }
 
-  /** A hold ends once, so its message is made when it begins. */
-  #untilEnd(held: Message, since: number): (how: HoldEnd) => void {
-    return (outcome) => {
-      held.elapsed = this.#now() - since
-      held.outcome = outcome
-      this.#tell('release', held)
-    }
+  holdEnded(release: Message, since: number, how: HoldEnd): void {
+    release.elapsed = this.#now() - since
+    release.outcome = how
+    this.#tell('release', release)
   }
 
   #now(): number {
@@ -185,6 +221,6 @@ export class ObservedCall implements CallWatch {
 
   #tell(event: 'wait' | 'release', message: DiagnosticMessage): void {
     const channel = channels[event]
-    if (channel.hasSubscribers) this.#inContext?.(() => channel.publish(message))
+    if (channel.hasSubscribers) this.#context?.runInAsyncScope(publish, undefined, channel, message)
   }
 }

@@ -184,6 +184,7 @@ export class GatedLock implements Lock<TenureHold> {
       wait: checked.wait ?? wait,
       signal: checked.signal,
       backoff: this.kind.backoff,
+      call: undefined,
     }
   }
 

@@ -14,6 +14,11 @@ export interface Holder {
   readonly release: ReleaseMode
 }
 
+/** Learns once how a hold ended. */
+export interface HoldWatch {
+  ended(how: HoldEnd): void
+}
+
 /** The tenure of which a hold is one level. */
 export interface HoldHost {
   readonly name: string
@@ -52,7 +57,7 @@ export class TenureHold implements Hold {
   #end: 'released' | 'lost' | 'detached' | undefined
   #reason: Error | undefined
   /** Set if somebody listens for its end. */
-  #ended: ((how: HoldEnd) => void) | undefined
+  #watch: HoldWatch | undefined
   /** Created on first use: most callers never use the signal. */
   #controller: ScopedAbort | undefined
   #released: Promise<boolean> | undefined
@@ -213,15 +218,14 @@ export class TenureHold implements Hold {
     if (reason !== undefined) this.#controller?.abort(reason)
   }
 
-  /** `ended` is called once, when the hold is over. */
-  observe(ended: (how: HoldEnd) => void): void {
-    this.#ended = ended
+  observe(watch: HoldWatch): void {
+    this.#watch = watch
     if (this.#end !== undefined) this.#ends(this.#end)
   }
 
   #ends(how: 'released' | 'lost' | 'detached'): void {
     this.#end = how
-    this.#ended?.(how === 'lost' && this.taken ? 'forced' : how)
+    this.#watch?.ended(how === 'lost' && this.taken ? 'forced' : how)
   }
 
   /** Why the hold cannot be extended or detached: it was lost, or another call has ended it in the meantime. */

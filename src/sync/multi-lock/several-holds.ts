@@ -3,6 +3,7 @@ import type { Clock, Timer } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { ScopedAbort, type Scoped } from '../../base/scope.js'
+import type { HoldWatch } from '../../core/hold/hold.js'
 import type { UsedHold } from '../../core/hold/using.js'
 import {
   ClosedError,
@@ -13,7 +14,7 @@ import {
   NotOwnerError,
 } from '../../errors.js'
 import { checkLease } from '../../check-arguments.js'
-import type { Hold, HoldEnd, HoldState, MultiHold } from '../../api/hold.js'
+import type { Hold, HoldState, MultiHold } from '../../api/hold.js'
 import { decisive, enough, outcomes } from './member-outcomes.js'
 import { quoted } from '../../plain-text.js'
 
@@ -58,7 +59,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
   #closed: ClosedError | undefined
   #released: Promise<boolean> | undefined
   /** Set if somebody listens for its end. */
-  #ended: ((how: HoldEnd) => void) | undefined
+  #observer: HoldWatch | undefined
   /** If clocks may differ, the signal fires before the members' own signals. */
   #watch: Timer | undefined
 
@@ -136,15 +137,14 @@ export class SeveralHolds implements MultiHold, UsedHold {
     this.#runtime.background.track(this.#runtime.background.pause(MARGIN).then(rest))
   }
 
-  /** `ended` is called once, when the hold is over. */
-  observe(ended: (how: HoldEnd) => void): void {
-    this.#ended = ended
+  observe(watch: HoldWatch): void {
+    this.#observer = watch
     if (this.#end !== undefined) this.#ends(this.#end)
   }
 
   #ends(how: 'released' | 'lost'): void {
     this.#end = how
-    this.#ended?.(how === 'lost' && this.taken ? 'forced' : how)
+    this.#observer?.ended(how === 'lost' && this.taken ? 'forced' : how)
   }
 
   #arm(): void {

@@ -2,13 +2,12 @@ import type { Moment } from '../../base/clock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { RETRY_TIME } from '../../core/server/retry.js'
-import type { TenureHold } from '../../core/hold/hold.js'
+import type { HoldWatch, TenureHold } from '../../core/hold/hold.js'
 import { type TenureHost, Tenure } from '../../core/hold/tenure.js'
 import type { LeaseTerms } from '../../core/hold/lease-terms.js'
 import type { HeldProtocol } from '../../core/protocol/lock-protocol.js'
 import { ClosedError, type LockLostError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
-import type { HoldEnd } from '../../api/hold.js'
 import type { Permit } from '../../api/semaphore.js'
 import { PermanentPermits } from './permanent-permits.js'
 import type { IdentifiedPermits, PermitsRequest } from './identified-permits.js'
@@ -131,8 +130,8 @@ export class HeldPermit implements Permit {
     return this.#hold
   }
 
-  observe(ended: (how: HoldEnd) => void): void {
-    this.#hold.observe(ended)
+  observe(watch: HoldWatch): void {
+    this.#hold.observe(watch)
   }
 
   get state(): Permit['state'] {

@@ -107,7 +107,7 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
     // Called even if the client closes meanwhile, because these permits have no lease that would end.
     const giveBack = (): Promise<void> => (given ??= this.#permits.giveBack(request.permits))
     await this.#acquire(request, () => turnstiles.hold(giveBack))
-    const ended = request.call?.holding?.()
+    const watch = request.call?.holding?.()
     let result: T
     let closed: boolean
     this.runtime.working++
@@ -118,7 +118,7 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
       closed = this.runtime.closed
     } finally {
       this.runtime.working--
-      ended?.('released')
+      watch?.ended('released')
       const { writes, unanswered, releases } = this.runtime
       const given = giveBack().then(() => turnstiles.letGo(giveBack))
       if (release === 'sent' && writes) unanswered.add(this.key, given)

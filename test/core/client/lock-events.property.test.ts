@@ -588,7 +588,10 @@ void test('the metric producer → hands over what the SDK would have made of th
   const order = ({ descriptor: a }: MetricData, { descriptor: b }: MetricData) => (a.name < b.name ? -1 : 1)
   assert.deepEqual(own.sort(order).map(saidBy), sdk.sort(order).map(saidBy))
   for (const stop of stops) stop()
-  assert.deepEqual((await producer.collect()).resourceMetrics.scopeMetrics, [])
+  const [, left] = await collected()
+  const present = ['holdfast.lock.waiting', 'holdfast.lock.held', 'holdfast.lock.held.oldest']
+  const counted = own.filter(({ descriptor }) => !present.includes(descriptor.name))
+  assert.deepEqual(left.sort(order).map(saidBy), counted.map(saidBy))
   await meterProvider.shutdown()
 })
 
