@@ -6,7 +6,7 @@ export interface Owner {
   readonly label: string | undefined
 }
 
-/** `uncertain`: a renewal failed or is overdue, but the signal has not fired yet. `lost`: for good. */
+/** `uncertain`: a renewal failed or is overdue, but the signal has not aborted. `lost`: for good. */
 export type HoldState = 'held' | 'uncertain' | 'lost' | 'released' | 'detached'
 
 /**
