@@ -120,7 +120,9 @@ void describe('the pages about leaving another library', () => {
     let over = false
     const running = start(code).finally(() => (over = true))
     // Of these, two or three are its client's own: it has been refused again and again.
-    await soon(async () => over || Number(/cmdstat_set:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0) > 10)
+    await soon(
+      async () => over || Number(/cmdstat_set:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0) > 10,
+    )
     assert.deepEqual([over, await redis.get('stock:left')], [false, '10'])
     await redis.del('stock:mutex')
     await running

@@ -74,7 +74,9 @@ void test('docs/start.md: its TypeScript with a mistake → does not compile', a
   const code = files.get('worker.mts') ?? ''
   await writeFile(join(folder, 'worker.mts'), code.replace('reasonOf(error)', 'error.cause'))
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  const refused = await run(process.execPath, [tsc, '-p', folder]).catch((error: unknown) => error as { stdout: string })
+  const refused = await run(process.execPath, [tsc, '-p', folder]).catch(
+    (error: unknown) => error as { stdout: string },
+  )
   assert.match(refused.stdout, /'error' is of type 'unknown'/)
 })
 
