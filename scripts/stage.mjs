@@ -27,6 +27,7 @@ const REPOSITORY_ONLY = [
   'conformance.md',
   'contributing',
   'how-it-works',
+  'performance.md',
   'playground.md',
   'support.md',
 ].map((path) => join(root, 'docs', path))

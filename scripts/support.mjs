@@ -193,6 +193,22 @@ ${clients(read)}
 
 CI runs holdfast beside Redisson ${redisson(read)}, in Java, on the same keys. [Beside Redisson](redisson.md) says what each version can share.
 
+## Two versions of holdfast at once
+
+While a deploy runs, processes of an old and a new version of holdfast may use the same server. 0.1.0 is the first version, so this is a promise for the versions after it:
+
+- **They exclude one another.** What says that a lock is held, and how many permits are taken, is stored as Redisson stores it, and that does not change. Processes of both
+  versions, and Java, see each other's locks.
+- **A patch release, such as 0.1.1, keeps all keys and messages**, unless a security fix cannot do without a change. Then the changelog says so.
+- **A minor release, such as 0.2.0, may change keys that only holdfast has**: lines, grants, slots, flights, idempotency keys, the texts of tickets, and what \`client.list\` and the dashboard
+  read. [The protocol](protocol.md) lists them. Such a change is under *Changed* in the [changelog](../CHANGELOG.md), with what it means while both versions run.
+- **If the two versions keep their waiters in different lines, only the order suffers** while both run. The lock still has one holder. For fair locks,
+  [a digit of the client's id](protocol.md#fair-lock) says which grants the client understands. A client with another digit gets a message instead of a grant, and asks for the lock, as Redisson does.
+- **Scripts do not collide.** Each version sends its own, and the server finds them by their SHA-1. A new version may need a new command or key: if its user has an ACL, compare
+  [the ACL line](../SECURITY.md#a-user-who-may-do-no-more) before you deploy.
+
+If the changelog says that two versions must not run together, stop all processes of the old one first.
+
 ## Frameworks and other packages
 
 Each is optional. CI runs the oldest and the newest supported version where two are named.

@@ -6,7 +6,7 @@ export interface Owner {
   readonly label: string | undefined
 }
 
-/** `uncertain`: a renewal failed or is overdue, but the signal has not fired yet. `lost`: for good. */
+/** `uncertain`: a renewal failed or is overdue, but the signal has not aborted. `lost`: for good. */
 export type HoldState = 'held' | 'uncertain' | 'lost' | 'released' | 'detached'
 
 /**
@@ -31,7 +31,11 @@ export interface Hold extends AsyncDisposable {
   readonly state: HoldState
   /** `state === 'lost'` */
   readonly lost: boolean
-  /** Aborts with a `LockLostError` when the hold is lost, before another owner can acquire the lock. */
+  /**
+   * Tells your work to stop. Aborts with a `LockLostError` when the hold is lost: shortly before the lease ends without a renewal, or as soon as the server says
+   * that this owner does not hold the lock any more. `docs/guide.md` lists what cannot be noticed before another owner acquires the lock. Aborts with a
+   * `ClosedError` when the client closes and still has the hold, which is after `drain`. Does not abort when you release or detach the hold.
+   */
   readonly signal: AbortSignal
   /** For how many ms the hold is certain; 0 if it is lost, released or detached. */
   remaining(): number

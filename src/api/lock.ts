@@ -99,8 +99,9 @@ export interface Lock<H extends Hold = Hold> {
   /** Resolves to `undefined` if it could not acquire the lock within `wait` (default 0). Still rejects if the signal aborts. */
   tryAcquire(options?: AcquireOptions): Promise<H | undefined>
   /**
-   * Runs `work` while it holds the lock, and releases the lock whatever happens. Rejects with `LockLostError` if the hold was lost by the time the work ended; an
-   * error of the work always comes first.
+   * Acquires the lock, runs `work`, and then releases the lock, also if `work` throws. Resolves to what `work` returns. Rejects as `acquire` does,
+   * without calling `work`; with what `work` throws; with `ClosedError` if the client was closed while `work` ran; with `LockLostError` if the hold was lost while
+   * `work` ran, and then `result` is what `work` returned. It never stops `work`: look at `hold.signal`.
    */
   using<T>(work: (hold: H) => Promise<T> | T): Promise<T>
   /** The same, with the options of `acquire`. */

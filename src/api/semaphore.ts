@@ -64,7 +64,7 @@ export interface Permit extends AsyncDisposable {
   readonly state: 'held' | 'uncertain' | 'lost' | 'released'
   /** `state === 'lost'` */
   readonly lost: boolean
-  /** Aborts with a `LockLostError` when the permit is lost. */
+  /** Aborts with a `LockLostError` when the permit is lost, and with a `ClosedError` when the client closes and still has it. */
   readonly signal: AbortSignal
   /** For how many ms the permit is certain; Infinity if it never expires. */
   remaining(): number
