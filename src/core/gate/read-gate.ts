@@ -104,7 +104,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     this.#entering++
     try {
       const left = await this.protocol.readUnder(writer.wire, wire, terms.lease)
-      if (left !== null) {
+      if (left !== 'held') {
         writer.lose('it was released elsewhere, or its key was deleted', false)
         return undefined
       }

@@ -1,5 +1,6 @@
 import { ReplicationError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
+import type { Attempt } from '../protocol/lock-protocol.js'
 import { HoldRecheck } from '../waiting/hold-recheck.js'
 import type { GateHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
@@ -106,7 +107,7 @@ export class SpinWaiters implements Contest<Waiter> {
       const step = passing === undefined ? protocol.acquire(wire, lease) : this.#takeOver(passing, wire, lease)
       const left = await step
       this.answeredAt = sent.mono
-      if (left !== null) return left
+      if (left !== 'held') return left
       await this.#granted(waiter, wire, sent, passing?.from)
       return 'served'
     } catch (trouble) {
@@ -121,11 +122,11 @@ export class SpinWaiters implements Contest<Waiter> {
   }
 
   /** Passes the hold of this process to the next waiter here, in one script. 0: the hold was gone, so ask the usual way. */
-  async #takeOver({ from, done }: Passing, wire: string, lease: number): Promise<null | 0> {
+  async #takeOver({ from, done }: Passing, wire: string, lease: number): Promise<Attempt> {
     const passed = await this.#host.protocol.pass(from.wire, wire, lease)
     if (!passed) from.notOurs()
     done(passed)
-    return passed ? null : 0
+    return passed ? 'held' : 0
   }
 
   /** The server has written `wire` as the holder. Its waiter may have left meanwhile. */

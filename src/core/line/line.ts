@@ -135,8 +135,8 @@ export class Line implements StatedLine, GrantedLine {
     const sent = momentOf(this.#host.runtime.options.clock)
     const left = await this.#protocol.acquire(place.wire, place.waiter.request.terms.lease)
     this.waiters.answeredAt = sent.mono
-    if (left === null) await this.acceptor.held(place, undefined, sent)
-    return left === null || !place.waiter.queued
+    if (left === 'held') await this.acceptor.held(place, undefined, sent)
+    return left === 'held' || !place.waiter.queued
   }
 
   join(place: Place): void {

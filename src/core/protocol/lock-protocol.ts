@@ -3,8 +3,8 @@ import type { Script } from '../../lua/script.js'
 /** A script that gives many holds a full lease in one call. Keys: those of each hold, one after the other. Arguments: a lease, then each owner. */
 export type RenewScript = Script<readonly [...string[]], readonly [number, ...string[]], readonly number[]>
 
-/** The server's answer to an attempt. Null: held. Else for how many ms another owner still holds the lock (-1: no expiry). */
-export type Attempt = number | null
+/** The server's answer to an attempt: for how many ms another owner still holds the lock (-1: no expiry). */
+export type Attempt = number | 'held'
 
 export interface ServerState {
   /** ms; -1 without expiry, -2 if it is free. */
@@ -87,7 +87,7 @@ export const SHOWN = 10_000
 export const NO_LINE = -1
 
 /** Decodes replies: an attempt that got the lock, and a hold that was taken over. */
-export const isHeld = (left: number | null): boolean => left === null
+export const isHeld = (left: Attempt): boolean => left === 'held'
 export const isPassed = (passed: number): boolean => passed === 1
 
 /** The reply to a release by an owner that did not hold the lock. */

@@ -47,7 +47,7 @@ export class LoneCall {
     let mustWait = false
     try {
       const left = await protocol.acquire(wire, lease)
-      if (left === null) this.#granted(wire)
+      if (left === 'held') this.#granted(wire)
       else mustWait = !this.#rejected
     } catch (trouble) {
       void runtime.undo.acquire(protocol, wire, lease, trouble)

@@ -64,7 +64,7 @@ export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
       notAfter: NEVER_TOO_LATE,
       takes: true,
     })
-    return states[0] === 1 ? null : left
+    return states[0] === 1 ? 'held' : left
   }
 
   async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {

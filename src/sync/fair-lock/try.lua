@@ -1,7 +1,7 @@
 -- Acquires the lock if it is free and nobody waits for it. Never joins the line.
 -- KEYS lock, queue, deadlines
 -- ARGV owner, lease (ms text), channel, publish
--- returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it is another's turn
+-- returns 'held' | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it is another's turn
 
 local left = leftOf(lock)
 local holder = left ~= -2 and holderOf(lock)
@@ -21,4 +21,4 @@ if left == -2 then
   end
 end
 takeFirstHold(lock, owner, lease)
-return nil
+return 'held'

@@ -75,7 +75,7 @@ class FencedLockProtocol extends HashLineProtocol {
     const reply = await this.runner.take(fencedLockAcquire, keys, args, (token) => typeof token === 'string')
     if (typeof reply === 'number') return reply
     this.brought(owner, reply)
-    return null
+    return 'held'
   }
 
   override async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {

@@ -3,7 +3,7 @@
 -- KEYS group, keys[2..]
 -- ARGV owner, lease (ms), fields[3..]
 --   keys: the line's queue, turn, and what each place wants
--- returns nil held | integer ms that another owner keeps one of them, -2 if it may be another's turn
+-- returns 'held' | integer ms that another owner keeps one of them, -2 if it may be another's turn
 
 local now, ttl, over = serverNow(), -2, {}
 if redis.call('EXISTS', unpack(keys)) > 0 then
@@ -66,4 +66,4 @@ if (ttl == -2 or (ttl >= 0 and ttl < lease)) and type(redis.pcall('PEXPIRE', gro
   for i = 3, #fields do removeKey(group, fields[i], owner) end
   redis.call('PEXPIRE', group, lease)
 end
-return nil
+return 'held'

@@ -2,7 +2,7 @@
 -- was lost), it is still one hold.
 -- KEYS lock, queue, turn
 -- ARGV owner, lease (ms text)
--- returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it may be another's turn
+-- returns 'held' | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it may be another's turn
 
 if redis.call('EXISTS', lock, queue, turn) > 0 then
   --functions
@@ -12,4 +12,4 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
   end
 end
 takeFirstHold(lock, owner, lease)
-return nil
+return 'held'

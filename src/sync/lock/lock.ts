@@ -120,7 +120,7 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
     // The next waiter may be dead.
     const askers = [{ owner, lease, wait: 0 }]
     const answer = await this.ask({ askers, joins: 0, notAfter: NEVER_TOO_LATE, news: 0, how: 'take' })
-    return answer.states[0] === 1 ? null : answer.left
+    return answer.states[0] === 1 ? 'held' : answer.left
   }
 
   async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {

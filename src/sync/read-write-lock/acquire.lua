@@ -2,7 +2,7 @@
 -- If its holder asks again (a reply was lost), it is still one hold.
 -- KEYS lock, queue, turn
 -- ARGV owner, lease (ms), companion
--- returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it may be another's turn
+-- returns 'held' | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it may be another's turn
 
 local line = { lock = lock, turn = turn, companion = companion }
 if redis.call('EXISTS', lock, queue, turn) > 0 then
@@ -26,4 +26,4 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
   end
 end
 grant(line, owner, lease)
-return nil
+return 'held'
