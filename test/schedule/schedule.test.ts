@@ -274,3 +274,14 @@ describe('a schedule', () => {
     await refuse({ cron: '0 2 * * *', lease: 0.5 }, RangeError)
   })
 })
+
+void test('a schedule that was stopped, or whose signal aborted → it has no next slot', async () => {
+  await using client = await connect('memory:')
+  const stop = new AbortController()
+  const aborted = await schedule(client, 'a', { cron: '* * * * *', signal: stop.signal }, () => undefined)
+  const stopped = await schedule(client, 'b', { cron: '* * * * *' }, () => undefined)
+  assert.ok(aborted.next !== undefined && stopped.next !== undefined)
+  stop.abort()
+  await stopped.stop()
+  assert.deepEqual([aborted.next, stopped.next], [undefined, undefined])
+})

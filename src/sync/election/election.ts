@@ -25,6 +25,8 @@ export interface ElectionHome {
 
 /** Checks the lease of a leader, and how long it leads without a renewal. */
 const checkTimes = (lease: number, renewDeadline = Math.floor((lease * 2) / 3)): Times => {
+  if (lease < 2)
+    throw new RangeError(`lease must be at least 2 milliseconds, so that a leader can renew it before it ends, not ${lease}`)
   checkLease(renewDeadline, 'renewDeadline')
   const least = Math.floor(0.4 * lease)
   const most = Math.ceil(lease - marginOf(lease)) - 1
