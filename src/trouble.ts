@@ -2,14 +2,7 @@ import { EngineError, HoldfastError } from './errors.js'
 import { textOf } from './thrown.js'
 
 const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
-const FOR_GOOD: ReadonlySet<string> = new Set([
-  'WRONG_KIND',
-  'WRONGTYPE',
-  'NOPERM',
-  'NOAUTH',
-  'WRONGPASS',
-  'CROSSSLOT',
-])
+const FOR_GOOD: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'NOPERM', 'NOAUTH', 'WRONGPASS', 'CROSSSLOT'])
 
 /** The server cannot be reached, or does not answer. That concerns all calls, while other trouble may concern one call only. */
 export const isAway = (trouble: unknown): boolean => trouble instanceof EngineError && AWAY.has(trouble.code)

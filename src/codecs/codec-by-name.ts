@@ -17,7 +17,7 @@ const string: Codec = {
 
 const jsonOf = (value: unknown): string | undefined => {
   try {
-    return JSON.stringify(value) as string | undefined
+    return JSON.stringify(value)
   } catch (cause) {
     const why = `JSON cannot represent ${show(value)}: ${textOf(cause)}`
     throw new TypeError(`${why}. Convert it to text, for example, or choose another codec`, { cause })

@@ -79,8 +79,8 @@ export class Exchanges {
   }
 
   #namingKeys(error: EngineError, argv: readonly Arg[], { route, node }: SendOptions): Promise<EngineError> {
-    const typeOf = (key: string): Promise<Reply> =>
-      this.exchange(['TYPE', key], node === undefined ? { route: key } : { node }, TYPE)
+    const typeOf = async (key: string): Promise<string> =>
+      String(await this.exchange(['TYPE', key], node === undefined ? { route: key } : { node }, TYPE))
     return namingKeys(error, keysOf(argv, route), typeOf)
   }
 

@@ -19,12 +19,12 @@ export const keysOf = ([command, , count, ...rest]: readonly Arg[], route: strin
 export const namingKeys = async (
   { code, message, target }: EngineError,
   keys: readonly string[],
-  typeOf: (key: string) => Promise<unknown>,
+  typeOf: (key: string) => Promise<string>,
 ): Promise<EngineError> => {
   const named = keys.slice(0, MOST).map(async (key) => {
     const type = await typeOf(key).catch(() => undefined)
     if (type === 'none') return []
-    return [type === undefined ? quoted(key) : `${quoted(key)} (${plainText(String(type), LONGEST_TYPE)})`]
+    return [type === undefined ? quoted(key) : `${quoted(key)} (${plainText(type, LONGEST_TYPE)})`]
   })
   const there = (await Promise.all(named)).flat()
   const where = there.length === 0 ? '' : `; look at ${there.join(', ')}`

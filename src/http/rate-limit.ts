@@ -74,6 +74,8 @@ const keyOf = async <R>(
   )
 }
 
+const EFFECTS = { open: 'requests are let through uncounted', closed: 'requests are refused with 503' } as const
+
 /** Decides about requests, for any framework. */
 export const judge = <R>(
   wanted: RateLimitOptions<R>,
@@ -81,7 +83,7 @@ export const judge = <R>(
 ): ((request: R) => Promise<Verdict>) => {
   const options = check(wanted)
   const { client, permits, interval, name = 'default', whenAway = 'open', timeout = 1000 } = options
-  const { key = (request: R) => networkOf(addressOf(request)) } = options
+  const { key = (request: R) => networkOf(addressOf(request)), onError } = options
   const rate = rateOf(permits, interval)
   const policy = { 'RateLimit-Policy': `"${name}";q=${permits};w=${seconds(interval)}` }
   const unasked: Verdict =
@@ -89,9 +91,7 @@ export const judge = <R>(
       ? { headers: policy, refusal: undefined }
       : { headers: { ...policy, 'Retry-After': SOON }, refusal: { status: 503, text: 'Service Unavailable' } }
   const title = `rate limit ${quoted(name)}`
-  const effect = (): string =>
-    whenAway === 'open' ? 'requests are let through uncounted' : 'requests are refused with 503'
-  const guard = new AwayDetector(timeout, troubleReport({ title, effect, onError: options.onError }))
+  const guard = new AwayDetector(timeout, troubleReport({ who: title, effect: () => EFFECTS[whenAway], onError }))
 
   const ask = (whose: string): Promise<RateDecision | undefined> =>
     guard.ask(async (signal) =>

@@ -20,7 +20,10 @@ void test('what is easily passed by mistake → an error that says so', async ()
       () => flight.run('a', { ttl: 1e16 }, work),
       'ttl must be at most 4503599627370496 milliseconds, not 10000000000000000',
     ],
-    [() => client.lock('l').acquire({ lease: 1e300 }), /^lease must be at most 4503599627370496 milliseconds, not 1e\+300$/],
+    [
+      () => client.lock('l').acquire({ lease: 1e300 }),
+      /^lease must be at most 4503599627370496 milliseconds, not 1e\+300$/,
+    ],
     [
       () => flight.run('a', () => ({ big: 5n })),
       /^JSON cannot represent \[object Object\]: .*BigInt.*\. Convert it to text, for example, or choose another codec$/,

@@ -16,7 +16,14 @@ const BESIDE: readonly (readonly [kind: string, key: (name: string) => string, c
   ['fairLock', (name) => `redisson_lock_queue:{${name}}`, (client, name) => client.fairLock(name).acquire()],
   ['fencedLock', (name) => `redisson_lock_token:{${name}}`, (client, name) => client.fencedLock(name).acquire()],
   ['keyedLock', (name) => `holdfast_keyed_line:{${name}}`, (client, name) => client.keyedLock(name, ['a']).acquire()],
-  ['permits', (name) => `{${name}}:timeout`, (client, name) => client.permitSemaphore(name).trySetPermits(1)],
+  [
+    'permits',
+    (name) => `{${name}}:timeout`,
+    async (client, name) => {
+      await client.permitSemaphore(name).trySetPermits(1)
+      await client.permitSemaphore(name).acquire()
+    },
+  ],
   ['election', (name) => `holdfast_leader:{${name}}`, (client, name) => client.election(name).lead(never)],
   ['observe', (name) => `holdfast_leader:{${name}}`, (client, name) => client.election(name).leader()],
   ['slots', (name) => `{${name}}:slots:token`, (client, name) => client.slots(name).run('a', never)],

@@ -58,7 +58,7 @@ export class JudgeRequest<R> {
     const { name, isOpen, timeout, onError } = this.#settings
     const effect = (error: EngineError): string =>
       isOpen && !refusesForGood(error) ? 'requests run unprotected' : 'requests with a key are refused with 503'
-    this.#report = troubleReport({ title: `idempotency ${quoted(name)}`, effect, onError })
+    this.#report = troubleReport({ who: `idempotency ${quoted(name)}`, effect, onError })
     this.#guard = new AwayDetector(timeout, this.#report)
   }
 

@@ -1,4 +1,4 @@
-import { kindOf } from '../../thrown.js'
+import { isA, kindOf } from '../../thrown.js'
 
 /** Nothing tells two bodies apart that this process does not have. */
 const UNKNOWN =
@@ -52,7 +52,7 @@ const textOf = (body: unknown): string => {
   try {
     return JSON.stringify(body)
   } catch (error) {
-    if (error instanceof RangeError) throw new NestedTooDeeply('the body is nested too deeply', { cause: error })
+    if (isA(error, RangeError)) throw new NestedTooDeeply('the body is nested too deeply', { cause: error })
     throw error
   }
 }

@@ -33,7 +33,7 @@ export class HitCounter {
     this.#client = client
     this.#isOpen = whenAway === 'open'
     const effect = (): string => (this.#isOpen ? 'requests are let through uncounted' : 'the store rejects')
-    const report = troubleReport({ title: `rate limit ${quoted(name)}`, effect, onError })
+    const report = troubleReport({ who: `rate limit ${quoted(name)}`, effect, onError })
     this.#guard = new AwayDetector(timeout, this.#isOpen || onError !== undefined ? report : undefined)
     this.name = name
   }

@@ -143,7 +143,10 @@ export class LeaderTerm {
       const trouble = troubleOf(error)
       if (trouble === this.#trouble || isAway(error) || this.ended() !== undefined) return
       this.#trouble = trouble
-      this.#runtime.fail(error, `could not write who leads ${quoted(this.hold.name)}, so others may see nobody, or an old value`)
+      this.#runtime.fail(
+        error,
+        `could not write who leads ${quoted(this.hold.name)}, so others may see nobody, or an old value`,
+      )
     }
   }
 

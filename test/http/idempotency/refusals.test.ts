@@ -133,11 +133,11 @@ void describe('why the server refuses is told', () => {
 
   testOnce('trouble of another kind → told, too; its texts cannot break a line', async () => {
     const heard: unknown[] = []
-    const report = troubleReport({ title: 't', effect: () => 'e', onError: (error) => void heard.push(error) })
+    const report = troubleReport({ who: 't', effect: () => 'e', onError: (error) => void heard.push(error) })
     for (const code of ['OOM', 'NOPERM', 'OOM', 'NOPERM'] as const) report(new EngineError(code, code))
     assert.deepEqual(codesOf(heard), ['OOM', 'NOPERM'])
     await warnings('of-a-line', async (told) => {
-      troubleReport({ title: 't', effect: () => 'e', onError: undefined })(new EngineError('OOM', 'end\nof-a-line'))
+      troubleReport({ who: 't', effect: () => 'e', onError: undefined })(new EngineError('OOM', 'end\nof-a-line'))
       await until(() => told.length === 1)
       assert.equal(told[0], String.raw`t: the server refuses, so e: end\nof-a-line`)
     })

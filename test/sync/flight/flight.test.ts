@@ -126,27 +126,30 @@ for (const engine of engines)
       assert.ok(count <= 3, `computed ${count} times`)
     })
 
-    scenario('a refresh that fails → an error event that names flight and key, and the old value stays', async (world) => {
-      world.leavesKeys = true
-      const one = await world.connect()
-      const errors: Error[] = []
-      one.on('error', (error) => errors.push(error))
-      const flight = one.flight(name(world))
-      await world.run(flight.run('a', { ttl: 60_000, stale: 60_000 }, () => 1))
-      await world.pass(50)
-      const broken = new Error('broken')
-      const again = await world.run(
-        flight.run('a', { ttl: 10, stale: 60_000 }, () => {
-          throw broken
-        }),
-      )
-      assert.equal(again.value, 1)
-      await world.eventually(() => errors.length > 0)
-      assert.deepEqual(
-        errors.map(({ message, cause }) => [message, cause]),
-        [[`could not refresh '${name(world)}: a', whose old value stays: broken`, broken]],
-      )
-    })
+    scenario(
+      'a refresh that fails → an error event that names flight and key, and the old value stays',
+      async (world) => {
+        world.leavesKeys = true
+        const one = await world.connect()
+        const errors: Error[] = []
+        one.on('error', (error) => errors.push(error))
+        const flight = one.flight(name(world))
+        await world.run(flight.run('a', { ttl: 60_000, stale: 60_000 }, () => 1))
+        await world.pass(50)
+        const broken = new Error('broken')
+        const again = await world.run(
+          flight.run('a', { ttl: 10, stale: 60_000 }, () => {
+            throw broken
+          }),
+        )
+        assert.equal(again.value, 1)
+        await world.eventually(() => errors.length > 0)
+        assert.deepEqual(
+          errors.map(({ message, cause }) => [message, cause]),
+          [[`could not refresh '${name(world)}: a', whose old value stays: broken`, broken]],
+        )
+      },
+    )
 
     scenario(
       'work that throws → its very error in its process, a FlightError in others; who comes later computes',
