@@ -2,9 +2,8 @@ import type { Client } from '../api/client.js'
 import type { Deadlock } from '../api/deadlock.js'
 import type { ClientEvents, Health } from '../api/monitoring.js'
 import type { Clock, Timer } from '../base/clock.js'
-import { HoldfastError } from '../errors.js'
 import { plainText } from '../plain-text.js'
-import { textOf } from '../thrown.js'
+import { partOf, textOf } from '../thrown.js'
 import type { Write } from './log-style.js'
 
 /** How often it checks the client's health, and how long a server may be away before that is logged, ms. */
@@ -24,8 +23,10 @@ const cycleOf = ({ cycle }: Deadlock): string =>
     .join(' → ')
 
 /** Messages of the server name no lock. */
-const targetOf = (error: Error): string | undefined =>
-  error instanceof HoldfastError && error.target !== undefined ? plainText(error.target) : undefined
+const targetOf = (error: Error): string | undefined => {
+  const target = partOf(error, 'target')
+  return typeof target === 'string' ? plainText(target) : undefined
+}
 
 /** Writes what an operator wants to know about one client, each thing once. */
 export class ClientLog {

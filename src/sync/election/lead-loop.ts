@@ -72,7 +72,7 @@ export class LeadLoop<T> {
     return undefined
   }
 
-  /** Ends early if the loop is told to stop. */
+  /** Ends early if the loop must stop. */
   async #pause(): Promise<void> {
     let unlisten: (() => void) | undefined
     await this.#options.runtime.background.pause(PAUSE, (wake) => {
