@@ -4,7 +4,7 @@
  */
 const ROOMS = [
   ['api', '^src/api/'],
-  ['errors', String.raw`^src/(errors|did-you-mean|plain-text|thrown)\.ts$`],
+  ['errors', String.raw`^src/(errors|did-you-mean|plain-text|thrown|trouble)\.ts$`],
   ['base', '^src/base/'],
   ['options', String.raw`^src/(check-arguments|keys|script-constants)\.ts$`],
   ['codecs', '^src/codecs/'],

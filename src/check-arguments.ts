@@ -71,7 +71,7 @@ export const LONGEST_LEASE = 2 ** 52
 /** A lease is a positive whole number of ms. */
 export const checkLease = (value: unknown, what = 'lease'): number => {
   const lease = checkNumber(value, what)
-  if (!Number.isSafeInteger(lease) || lease < 1) {
+  if (!Number.isInteger(lease) || lease < 1) {
     throw new RangeError(`${what} must be a whole number of milliseconds above 0, not ${show(value)}`)
   }
   if (lease > LONGEST_LEASE)
@@ -151,14 +151,15 @@ export const checkNoMore = (more: readonly unknown[]): void => {
   throw new TypeError(`this call takes no options, but got ${which === undefined ? show(first) : quoted(which)}`)
 }
 
-/** `using(work)` or `using(options, work)`. */
+/** `using(work)` or `using(options, work)`; in the same way `lead` and `run`. */
 export const usingArgs = <O extends object, W extends (...args: never[]) => unknown>(
   first: O | W | undefined,
   second: W | undefined,
 ): readonly [options: O | undefined, work: W] => {
   const isWork = typeof first === 'function'
-  if (isWork && second !== undefined) throw new TypeError('using takes its options first: using(options, work)')
-  const work = isWork ? first : second
+  if (isWork && second !== undefined) throw new TypeError('the options come before the work: (options, work)')
+  // Without a second argument, the first one that is no object was meant as the work.
+  const work = isWork || (second === undefined && typeof first !== 'object') ? first : second
   checkFunction(work, 'work')
   return [isWork ? undefined : first, work as W]
 }

@@ -261,7 +261,7 @@ const wrongKind = (text: string, target: string | undefined): EngineError | unde
   // A script of the caller's own has the server's words.
   if (said === undefined || (found === undefined && target === undefined)) return undefined
   const what = found ?? `a value of another kind: ${said}`
-  const where = target === undefined ? 'the key' : `the key of ${quoted(target)}`
+  const where = target === undefined ? 'a key' : `a key of ${quoted(target)}`
   return new EngineError('WRONG_KIND', `${where} holds ${what}`, { target })
 }
 

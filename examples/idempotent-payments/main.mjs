@@ -35,7 +35,8 @@ app.post('/payments', { preHandler: once }, async (request, reply) => {
 
 app.get('/payments', (request) => [...payments.values()].filter(({ user }) => user === userOf(request)))
 
-app.addHook('onClose', () => client.close())
+// At the signal: requests under way are answered first. Then the client waits for handlers whose requester has left.
+app.addHook('onClose', () => client.close({ drain: 10_000 }))
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void app.close())
 
 const address = await app.listen({ port: Number(process.env.PORT || 8080), host: process.env.HOST || 'localhost' })

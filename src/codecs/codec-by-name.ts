@@ -15,9 +15,18 @@ const string: Codec = {
   decode: utf8,
 }
 
+const jsonOf = (value: unknown): string | undefined => {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    const why = `JSON cannot represent ${show(value)}: ${textOf(cause)}`
+    throw new TypeError(`${why}. Convert it to text, for example, or choose another codec`, { cause })
+  }
+}
+
 const json: Codec = {
   encode(value) {
-    const text = JSON.stringify(value) as string | undefined
+    const text = jsonOf(value)
     if (text === undefined) throw new TypeError(`JSON cannot represent ${show(value)}`)
     return text
   },

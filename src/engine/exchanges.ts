@@ -1,12 +1,13 @@
 import { abortOf } from '../base/abort.js'
 import { outside } from '../base/scope.js'
-import { ClosedError, type EngineError, HoldfastError, serverError } from '../errors.js'
+import { ClosedError, EngineError, HoldfastError, serverError } from '../errors.js'
 import type { Script } from '../lua/script.js'
-import type { Shape } from '../lua/reply-shape.js'
+import { type Shape, text } from '../lua/reply-shape.js'
 import type { Arg, Reply } from '../lua/values.js'
 import type { ConnectionReplacement } from './when-to-replace-connection.js'
 import { type Driver, type Nodes, NoReply, NotSent, type SendOptions } from './driver.js'
 import { badReply, noReply, offline } from './link-errors.js'
+import { keysOf, namingKeys } from './name-keys.js'
 import { RepliesOutOfStep } from './replies-out-of-step.js'
 import { ReplyTimeouts, type TimeoutOptions } from './reply-timeouts.js'
 import { isNotCached, withText } from './evalsha.js'
@@ -17,6 +18,8 @@ export interface Expected {
   readonly name: string
   readonly fits: Shape<unknown>
 }
+
+const TYPE: Expected = { name: 'TYPE', fits: text }
 
 /**
  * Sends a command and returns its reply: in time and of the declared form, or as an error with a code. Nothing is sent twice,
@@ -58,8 +61,12 @@ export class Exchanges {
         else reject(this.#outOfStep.found(badReply(this.#driver.address, expected.name, reply, options.target)))
       }
       const failed = (error: Error): void => {
+        const isLate = pending.settled
         this.replies.settle(pending)
-        reject(this.#translated(error, options.target))
+        const answer = this.#translated(error, options.target)
+        if (!isLate && answer instanceof EngineError && answer.code === 'WRONG_KIND')
+          void this.#namingKeys(answer, argv, options).then(reject)
+        else reject(answer)
       }
       const unknown = (error: Error): void => {
         // A caller that has given up meanwhile may have undone the step already.
@@ -69,6 +76,12 @@ export class Exchanges {
       }
       this.#send(argv, options).then(answered, unknown)
     })
+  }
+
+  #namingKeys(error: EngineError, argv: readonly Arg[], { route, node }: SendOptions): Promise<EngineError> {
+    const typeOf = async (key: string): Promise<string> =>
+      String(await this.exchange(['TYPE', key], node === undefined ? { route: key } : { node }, TYPE))
+    return namingKeys(error, keysOf(argv, route), typeOf)
   }
 
   /** Sends one command to each of the nodes, and returns the result of each. */

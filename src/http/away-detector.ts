@@ -1,13 +1,12 @@
 import { limitAnswers, systemClock } from '../base/clock.js'
 import { EngineError } from '../errors.js'
+import { isAway } from '../trouble.js'
 
 /** At most this many queries are with the server at once. Further ones wait here, where giving them up costs nothing. */
 const MOST = 256
 /** How long after a failed probe the next one is sent, ms: the first pause, and the longest. */
 const PAUSE = 20
 const LONGEST_PAUSE = 250
-
-const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
 
 /**
  * Asks the server, and gives up in time. Once a query got no answer within the timeout, the server counts as away: calls get their result at once, without asking.
@@ -16,6 +15,7 @@ const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
  */
 export class AwayDetector {
   readonly #timeout: number
+  readonly #trouble: (error: EngineError) => void
   /** Queries that are not sent yet, in order: each with a function that sends it and one that ends it. */
   readonly #waiting = new Map<() => void, () => void>()
   #asked = 0
@@ -24,8 +24,10 @@ export class AwayDetector {
   #pause = 0
   #probeAt = 0
 
-  constructor(timeout: number) {
+  /** `trouble` receives each error of the server, and one for each question that had no answer in time. */
+  constructor(timeout: number, trouble: (error: EngineError) => void = () => undefined) {
     this.#timeout = timeout
+    this.#trouble = trouble
   }
 
   /** Calls `question` once, or never. Undefined: there was no answer in time, or the server was not asked. */
@@ -66,9 +68,10 @@ export class AwayDetector {
           },
           (error: unknown) => {
             if (over) return
-            if (!(error instanceof EngineError)) reject(error)
+            if (error instanceof EngineError) this.#trouble(error)
+            else reject(error)
             end()
-            if (error instanceof EngineError && AWAY.has(error.code)) this.#silent()
+            if (isAway(error)) this.#silent()
             else this.#answered()
           },
         )
@@ -77,6 +80,7 @@ export class AwayDetector {
         systemClock,
         () => {
           if (over) return
+          this.#trouble(new EngineError('NO_REPLY', `no answer from the server within ${this.#timeout} ms`))
           end()
           if (sent) this.#silent()
           given.abort()

@@ -3,6 +3,7 @@ import { checkAmount, checkFunction, checkLease, checkOptions, show } from '../c
 import type { RateDecision } from '../api/rate-limiter.js'
 import { networkOf } from './client-address.js'
 import { AwayDetector } from './away-detector.js'
+import { troubleReport } from './report-trouble.js'
 import { quoted } from '../plain-text.js'
 import { checkPolicyName, limiterName, partOf, rateOf } from './limiter-name.js'
 import { asError, given } from './user-functions.js'
@@ -23,6 +24,10 @@ export interface RateLimitOptions<R> {
   readonly whenAway?: 'open' | 'closed' | undefined
   /** How long a request waits for the server's answer, ms. After that, the server counts as away. Default 1000. */
   readonly timeout?: number | undefined
+  /**
+   * Receives the error if the server cannot be asked, or refuses: trouble of each kind once a minute. Default: a warning of the process.
+   */
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** What to do with a request. */
@@ -35,11 +40,11 @@ export interface Verdict {
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
 /** The options that exist. A misspelt one must not be ignored: `whenaway: 'closed'` would let every request through. */
-const KNOWN = ['client', 'permits', 'interval', 'name', 'key', 'whenAway', 'timeout']
+const KNOWN = ['client', 'permits', 'interval', 'name', 'key', 'whenAway', 'timeout', 'onError']
 
 const check = <R>(options: RateLimitOptions<R>): RateLimitOptions<R> => {
   const read = checkOptions(options, KNOWN) as RateLimitOptions<R>
-  const { client, permits, interval, name, key, whenAway, timeout } = read
+  const { client, permits, interval, name, key, whenAway, timeout, onError } = read
   checkFunction((client as Partial<Client> | undefined)?.rateLimiter, 'client.rateLimiter')
   checkAmount(permits, 'permits', 1)
   checkLease(interval, 'interval')
@@ -48,6 +53,7 @@ const check = <R>(options: RateLimitOptions<R>): RateLimitOptions<R> => {
   if (!([undefined, 'open', 'closed'] as unknown[]).includes(whenAway))
     throw new TypeError(`whenAway must be 'open' or 'closed', not ${show(whenAway)}`)
   if (timeout !== undefined) checkLease(timeout, 'timeout')
+  if (onError !== undefined) checkFunction(onError, 'onError')
   return read
 }
 
@@ -68,6 +74,8 @@ const keyOf = async <R>(
   )
 }
 
+const EFFECTS = { open: 'requests are let through uncounted', closed: 'requests are refused with 503' } as const
+
 /** Decides about requests, for any framework. */
 export const judge = <R>(
   wanted: RateLimitOptions<R>,
@@ -75,14 +83,15 @@ export const judge = <R>(
 ): ((request: R) => Promise<Verdict>) => {
   const options = check(wanted)
   const { client, permits, interval, name = 'default', whenAway = 'open', timeout = 1000 } = options
-  const { key = (request: R) => networkOf(addressOf(request)) } = options
+  const { key = (request: R) => networkOf(addressOf(request)), onError } = options
   const rate = rateOf(permits, interval)
   const policy = { 'RateLimit-Policy': `"${name}";q=${permits};w=${seconds(interval)}` }
   const unasked: Verdict =
     whenAway === 'open'
       ? { headers: policy, refusal: undefined }
       : { headers: { ...policy, 'Retry-After': SOON }, refusal: { status: 503, text: 'Service Unavailable' } }
-  const guard = new AwayDetector(timeout)
+  const title = `rate limit ${quoted(name)}`
+  const guard = new AwayDetector(timeout, troubleReport({ who: title, effect: () => EFFECTS[whenAway], onError }))
 
   const ask = (whose: string): Promise<RateDecision | undefined> =>
     guard.ask(async (signal) =>
@@ -92,7 +101,7 @@ export const judge = <R>(
     try {
       return await promise
     } catch (thrown) {
-      throw asError(thrown, `rate limit ${quoted(name)}: ${who}`)
+      throw asError(thrown, `${title}: ${who}`)
     }
   }
 

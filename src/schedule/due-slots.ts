@@ -5,7 +5,7 @@ import type { Cron } from './cron.js'
 import type { ScheduledRun, ScheduleOptions } from './types.js'
 import { quoted } from '../plain-text.js'
 import { tell, traceOf } from '../thrown.js'
-import { isAway, kindOf } from './away.js'
+import { isAway, troubleOf } from '../trouble.js'
 
 /** The most slots that are open at once: the newest ones stay. */
 const MOST = 100
@@ -236,7 +236,7 @@ export class DueSlots {
       } catch (error) {
         open.trouble = this.#tellTrouble(error, open.trouble)
         // Another program has written to a key of the slots: that may be mended.
-        again = kindOf(error) === 'WRONG_KIND' ? LONGEST : AGAIN
+        again = troubleOf(error) === 'WRONG_KIND' ? LONGEST : AGAIN
       }
     open.busy = false
     if (again === undefined) this.#settle(slot)
@@ -273,7 +273,7 @@ export class DueSlots {
   /** Reports each trouble once, until it is over, and returns what was reported last. A server that is away is not reported. */
   #tellTrouble(error: unknown, told: string | undefined): string | undefined {
     if (this.#stopped || error instanceof ClosedError || isAway(error)) return told
-    const code = kindOf(error)
+    const code = troubleOf(error)
     if (code === told) return told
     const { onError } = this.#it.options
     if (onError !== undefined) this.#tell(() => onError(error))

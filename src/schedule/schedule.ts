@@ -71,8 +71,8 @@ export const schedule = async (
   rounds.start()
   return {
     get next() {
-      const next = rounds.next
-      return next === undefined ? undefined : dateAt(next)
+      const { next } = rounds
+      return next === undefined || rounds.stopping.aborted ? undefined : dateAt(next)
     },
     stop,
     [Symbol.asyncDispose]: stop,

@@ -46,7 +46,7 @@ export interface ScheduledRun extends SlotRun {
 
 /** A schedule. It goes on until you stop it, or the client closes. */
 export interface Schedule extends AsyncDisposable {
-  /** The next slot. `undefined`: there are no more. */
+  /** The next slot. `undefined`: there are no more, or the schedule was stopped. */
   readonly next: Date | undefined
   /** Starts no more slots. Resolves when the work that runs here has settled. */
   stop(): Promise<void>

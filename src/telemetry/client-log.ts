@@ -3,7 +3,7 @@ import type { Deadlock } from '../api/deadlock.js'
 import type { ClientEvents, Health } from '../api/monitoring.js'
 import type { Clock, Timer } from '../base/clock.js'
 import { plainText } from '../plain-text.js'
-import { textOf } from '../thrown.js'
+import { partOf, textOf } from '../thrown.js'
 import type { Write } from './log-style.js'
 
 /** How often it checks the client's health, and how long a server may be away before that is logged, ms. */
@@ -21,6 +21,12 @@ const cycleOf = ({ cycle }: Deadlock): string =>
     .slice(0, MOST_CALLS)
     .map(({ name, client, label }) => `${plainText(name)} (${plainText(label ?? client)})`)
     .join(' → ')
+
+/** Messages of the server name no lock. */
+const targetOf = (error: Error): string | undefined => {
+  const target = partOf(error, 'target')
+  return typeof target === 'string' ? plainText(target) : undefined
+}
 
 /** Writes what an operator wants to know about one client, each thing once. */
 export class ClientLog {
@@ -44,7 +50,8 @@ export class ClientLog {
     deadlock: (deadlock) =>
       this.#tell('warn', 'a deadlock was found', { calls: deadlock.cycle.length, cycle: cycleOf(deadlock) }),
     reconnect: () => this.#back(),
-    error: (error) => this.#tell('error', 'something went wrong in the background', { reason: textOf(error) }),
+    error: (error) =>
+      this.#tell('error', 'something went wrong in the background', { lock: targetOf(error), reason: textOf(error) }),
   }
   readonly #ended: () => void
   /** Losses while the client closes belong into the log, too. */

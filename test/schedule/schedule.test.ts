@@ -74,6 +74,7 @@ describe('a schedule', () => {
       ),
     )
     await clock.advance(10 * MINUTE)
+    assert.ok(schedules[0]!.next!.getTime() > clock.now())
     await run(Promise.all(schedules.map((one) => one.stop())))
     assert.equal(ran.length, 10)
     assert.equal(new Set(ran.map(([slot]) => slot)).size, 10)
@@ -82,7 +83,6 @@ describe('a schedule', () => {
       ['ran', 'skipped', 'failed'].map((outcome) => outcomes.filter((one) => one === outcome).length),
       [10, 20, 0],
     )
-    assert.ok(schedules[0]!.next!.getTime() > clock.now())
   })
 
   for (const offset of [HOUR, -HOUR, 26 * HOUR])
@@ -273,4 +273,15 @@ describe('a schedule', () => {
     for (const retry of [-1, 0.5, 1001]) await refuse({ cron: '0 2 * * *', retry }, RangeError)
     await refuse({ cron: '0 2 * * *', lease: 0.5 }, RangeError)
   })
+})
+
+void test('a schedule that was stopped, or whose signal aborted → it has no next slot', async () => {
+  await using client = await connect('memory:')
+  const stop = new AbortController()
+  const aborted = await schedule(client, 'a', { cron: '* * * * *', signal: stop.signal }, () => undefined)
+  const stopped = await schedule(client, 'b', { cron: '* * * * *' }, () => undefined)
+  assert.ok(aborted.next !== undefined && stopped.next !== undefined)
+  stop.abort()
+  await stopped.stop()
+  assert.deepEqual([aborted.next, stopped.next], [undefined, undefined])
 })

@@ -3,7 +3,7 @@ import { Console } from 'node:console'
 import { channel } from 'node:diagnostics_channel'
 import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
-import { type ClientListener, connect } from 'holdfast'
+import { type ClientListener, connect, EngineError } from 'holdfast'
 import { type AnyLogger, log } from 'holdfast/logger'
 import { pino } from 'pino'
 import winston from 'winston'
@@ -216,6 +216,7 @@ inTown('what a client tells → one line each: uncertain, deadlock, error', asyn
   const call = { name: 'x\r', key: 'x', kind: 'lock', client: 'c', since: 0, waited: 0 }
   listeners.get('deadlock')?.({ cycle: [call, { ...call, label: 'web' }], victim: undefined })
   listeners.get('error')?.(new Error('no'))
+  listeners.get('error')?.(new EngineError('NOPERM', 'no rights', { target: 'a\n' }))
   logged.stop()
   assert.deepEqual(
     told.map((line) => line.replace(client.id, 'id')),
@@ -223,6 +224,7 @@ inTown('what a client tells → one line each: uncertain, deadlock, error', asyn
       String.raw`warn a hold is uncertain: a renewal failed or is overdue {"client":"id","lock":"a","reason":"slow\\nserver"}`,
       String.raw`warn a deadlock was found {"client":"id","calls":2,"cycle":"x\\r (c) → x\\r (web)"}`,
       'error something went wrong in the background {"client":"id","reason":"no"}',
+      String.raw`error something went wrong in the background {"client":"id","lock":"a\\n","reason":"no rights"}`,
     ],
   )
   assert.equal(listeners.size, 0)

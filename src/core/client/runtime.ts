@@ -224,9 +224,9 @@ export class Runtime {
   }
 
   /** That a client has closed is no news once this one has: its calls have rejected with it. */
-  fail(error: unknown): void {
+  fail(error: unknown, what?: string): void {
     if (this.closed && error instanceof ClosedError) return
-    const known = errorOf(error)
+    const known = what === undefined ? errorOf(error) : new Error(`${what}: ${textOf(error)}`, { cause: error })
     if (!this.events.emit('error', known)) this.options.logger.error(textOf(known), known)
   }
 

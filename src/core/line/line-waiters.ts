@@ -1,6 +1,6 @@
 import type { Tenure } from '../hold/tenure.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
-import { isAway } from '../server/error-kinds.js'
+import { isAway } from '../../trouble.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { HoldRecheck } from '../waiting/hold-recheck.js'
 import type { Request } from '../waiting/wait-terms.js'

@@ -1,10 +1,10 @@
 import { EngineError, isBrokenOff } from '../../errors.js'
 
-const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
 /** After these errors, a step may have run. An unknown error may come from a proxy, which knows no more than we do. */
 export const UNSURE: ReadonlySet<string> = new Set(['NO_REPLY', 'BAD_REPLY', 'SERVER'])
 const PASSING: ReadonlySet<string> = new Set([
-  ...AWAY,
+  'OFFLINE',
+  'NO_REPLY',
   'BUSY',
   'LOADING',
   'READONLY',
@@ -17,9 +17,6 @@ const PASSING: ReadonlySet<string> = new Set([
 
 /** Trouble that may pass: waiters wait it out, once the server has answered them at all. */
 export const isTransient = (trouble: unknown): boolean => trouble instanceof EngineError && PASSING.has(trouble.code)
-
-/** The server cannot be reached. That concerns all calls, while other trouble may concern one call only. */
-export const isAway = (trouble: unknown): boolean => trouble instanceof EngineError && AWAY.has(trouble.code)
 
 /** The user of the connection may not do this. */
 export const isRefused = (trouble: unknown): boolean => trouble instanceof EngineError && trouble.code === 'NOPERM'

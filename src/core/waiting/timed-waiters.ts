@@ -9,7 +9,7 @@ import { oneTooMany } from './max-waiters.js'
 import { WaiterQueue } from './waiter-queue.js'
 import type { Patience, Request } from './wait-terms.js'
 import type { Runtime } from '../client/runtime.js'
-import { isAway } from '../server/error-kinds.js'
+import { isAway } from '../../trouble.js'
 import { waitsOut } from './trouble-retry.js'
 import { newWaiter, type Waiter } from './waiter.js'
 

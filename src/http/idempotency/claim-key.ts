@@ -1,5 +1,6 @@
 import type { Flight } from '../../api/flight.js'
 import { AcquireTimeoutError, EngineError } from '../../errors.js'
+import { quoted } from '../../plain-text.js'
 import type { Kept } from './stored-answer-format.js'
 
 /** A request that runs its handler. */
@@ -47,7 +48,10 @@ export const claim = (flight: Flight, key: string, { ttl, lease, signal }: Claim
       .run<Kept | undefined>(key, options, (run) => work(run.token, run.signal))
       .then(({ value }) => {
         if (value !== undefined) resolve({ state: 'kept', kept: value })
-        else reject(new EngineError('BAD_REPLY', 'what the server keeps for this key is no answer of this library'))
+        else
+          reject(
+            new EngineError('WRONG_KIND', `${quoted(key)} of ${quoted(flight.name)} holds no answer of this library`),
+          )
       })
       .catch((error: unknown) => {
         if (error instanceof AcquireTimeoutError) resolve({ state: 'running' })

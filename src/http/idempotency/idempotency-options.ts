@@ -37,12 +37,19 @@ export interface IdempotencyOptions<R> {
   readonly maxRun?: number | undefined
   /** The largest answer that is kept, in bytes, with its header fields; 15 MiB at most. Default: 1 MiB. */
   readonly maxBytes?: number | undefined
-  /** If the server cannot be asked: `closed` refuses every request with 503, `open` runs the handler unprotected. Default `closed`. */
+  /**
+   * If the server cannot be asked: `closed` refuses every request with 503, `open` runs the handler unprotected. If the server refuses for good, for example because
+   * of a missing permission, requests get 503 with either. Default `closed`.
+   */
   readonly whenAway?: 'open' | 'closed' | undefined
   /**
    * How long a request waits for the server, before its handler and after it, ms. The promises of `scope` and `fingerprint` have as long, each. Default 1000.
    */
   readonly timeout?: number | undefined
+  /**
+   * Receives the error if the server cannot be asked, or refuses: trouble of each kind once a minute. Default: a warning of the process.
+   */
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** The options with their defaults. */
@@ -59,11 +66,12 @@ export interface Settings<R> {
   readonly maxBytes: number
   readonly isOpen: boolean
   readonly timeout: number
+  readonly onError: ((error: unknown) => void) | undefined
 }
 
 const KNOWN = [
   ...['client', 'scope', 'name', 'required', 'methods', 'fingerprint', 'ttl'],
-  ...['lease', 'maxRun', 'maxBytes', 'whenAway', 'timeout'],
+  ...['lease', 'maxRun', 'maxBytes', 'whenAway', 'timeout', 'onError'],
 ]
 
 const METHODS = ['POST', 'PATCH', 'PUT', 'DELETE']
@@ -85,9 +93,10 @@ const checkMethodList = (methods: unknown): ReadonlySet<string> => {
 export const checkSettings = <R>(options: IdempotencyOptions<R>): Settings<R> => {
   const read = checkOptions(options, KNOWN) as IdempotencyOptions<R>
   const { client, scope, name = 'idempotency', required = false, fingerprint, lease } = read
-  const { ttl = DAY, maxRun = TEN_MINUTES, maxBytes = MIB, whenAway = 'closed', timeout = 1000 } = read
+  const { ttl = DAY, maxRun = TEN_MINUTES, maxBytes = MIB, whenAway = 'closed', timeout = 1000, onError } = read
   checkFunction((client as Partial<Client> | undefined)?.flight, 'client.flight')
   checkFunction(scope, 'scope')
+  if (onError !== undefined) checkFunction(onError, 'onError')
   if (fingerprint !== undefined) checkFunction(fingerprint, 'fingerprint')
   checkName(name)
   checkFlag(required, 'required')
@@ -99,5 +108,5 @@ export const checkSettings = <R>(options: IdempotencyOptions<R>): Settings<R> =>
     throw new TypeError(`whenAway must be 'open' or 'closed', not ${show(whenAway)}`)
   const methods = checkMethodList(read.methods ?? ['POST', 'PATCH'])
   const isOpen = whenAway === 'open'
-  return { client, scope, fingerprint, name, required, methods, ttl, lease, maxRun, maxBytes, isOpen, timeout }
+  return { client, scope, fingerprint, name, required, methods, ttl, lease, maxRun, maxBytes, isOpen, timeout, onError }
 }

@@ -1,7 +1,9 @@
 import { show } from '../../check-arguments.js'
-import { ClosedError } from '../../errors.js'
+import { ClosedError, type EngineError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
+import { refusesForGood } from '../../trouble.js'
 import { AwayDetector } from '../away-detector.js'
+import { troubleReport } from '../report-trouble.js'
 import { asError, given } from '../user-functions.js'
 import { type Answer, answers } from './stored-answer-format.js'
 import { type Claim, claim } from './claim-key.js'
@@ -9,6 +11,7 @@ import { hashOf, keyIn } from './key-field.js'
 import { checkSettings, type IdempotencyOptions, type Settings } from './idempotency-options.js'
 import { REPLIES, replayOf } from './middleware-answers.js'
 import { type IdempotencyRun, HandlerRun } from './handler-run.js'
+import { NestedTooDeeply } from './request-body.js'
 
 /** How to read a request of one framework. */
 export interface Reader<R> {
@@ -26,7 +29,8 @@ export type Verdict =
   | { readonly do: 'answer'; readonly answer: Answer }
   | { readonly do: 'run'; readonly run: HandlerRun; readonly known: IdempotencyRun }
 
-const CLOSED = Symbol('closed')
+/** This process ends, or the server refuses for good. An outage is neither. */
+const REFUSED = Symbol('refused')
 const GO_ON: Verdict = { do: 'go on' }
 const answerWith = (answer: Answer): Verdict => ({ do: 'answer', answer })
 
@@ -46,11 +50,16 @@ export class JudgeRequest<R> {
   readonly #settings: Settings<R>
   readonly #reader: Reader<R>
   readonly #guard: AwayDetector
+  readonly #report: (error: EngineError) => void
 
   constructor(options: IdempotencyOptions<R>, reader: Reader<R>) {
     this.#settings = checkSettings(options)
     this.#reader = reader
-    this.#guard = new AwayDetector(this.#settings.timeout)
+    const { name, isOpen, timeout, onError } = this.#settings
+    const effect = (error: EngineError): string =>
+      isOpen && !refusesForGood(error) ? 'requests run unprotected' : 'requests with a key are refused with 503'
+    this.#report = troubleReport({ who: `idempotency ${quoted(name)}`, effect, onError })
+    this.#guard = new AwayDetector(timeout, this.#report)
   }
 
   async judge(request: R): Promise<Verdict> {
@@ -62,12 +71,12 @@ export class JudgeRequest<R> {
     if (key === undefined) return answerWith(REPLIES.malformed)
     const scope = await this.#textOf(this.#settings.scope, request, 'scope()')
     const fingerprint = await this.#fingerprint(request)
-    const claimed = await this.#claim(hashOf(scope, key)).catch((thrown: unknown): typeof CLOSED => {
-      if (thrown instanceof ClosedError) return CLOSED
+    if (fingerprint === undefined) return answerWith(REPLIES.tooDeep)
+    const claimed = await this.#claim(hashOf(scope, key)).catch((thrown: unknown): typeof REFUSED => {
+      if (thrown instanceof ClosedError) return REFUSED
       throw asError(thrown, `idempotency ${quoted(name)}: client`)
     })
-    // This process ends: another one will take the request.
-    if (claimed === CLOSED || (claimed === undefined && !isOpen)) return answerWith(REPLIES.away)
+    if (claimed === REFUSED || (claimed === undefined && !isOpen)) return answerWith(REPLIES.away)
     if (claimed === undefined) return GO_ON
     return this.#verdict(claimed, key, fingerprint)
   }
@@ -85,20 +94,36 @@ export class JudgeRequest<R> {
   }
 
   /** Undefined: the server cannot be asked. */
-  #claim(key: string): Promise<Claim | undefined> {
+  #claim(key: string): Promise<Claim | typeof REFUSED | undefined> {
     const { client, name, ttl, lease } = this.#settings
-    // In a cluster, the keys of one flight are on one node: sixteen spread the load.
-    return this.#guard.ask(async (signal) =>
-      claim(client.flight(`${name}:${key.slice(0, 1)}`, { codec: answers }), key, { ttl, lease, signal }),
-    )
+    return this.#guard.ask(async (signal) => {
+      try {
+        // In a cluster, the keys of one flight are on one node: sixteen spread the load.
+        const flight = client.flight(`${name}:${key.slice(0, 1)}`, { codec: answers })
+        return await claim(flight, key, { ttl, lease, signal })
+      } catch (error) {
+        if (!refusesForGood(error)) throw error
+        this.#report(error as EngineError)
+        return REFUSED
+      }
+    })
   }
 
-  async #fingerprint(request: R): Promise<string> {
+  /** Undefined: two such bodies cannot be compared. */
+  async #fingerprint(request: R): Promise<string | undefined> {
     const { fingerprint } = this.#settings
     const reader = this.#reader
-    const content =
-      fingerprint === undefined ? await reader.body(request) : await this.#textOf(fingerprint, request, 'fingerprint()')
-    return hashOf(reader.method(request), reader.path(request), content)
+    if (fingerprint !== undefined) return this.#hash(request, await this.#textOf(fingerprint, request, 'fingerprint()'))
+    try {
+      return this.#hash(request, await reader.body(request))
+    } catch (error) {
+      if (error instanceof NestedTooDeeply) return undefined
+      throw error
+    }
+  }
+
+  #hash(request: R, content: string | Uint8Array): string {
+    return hashOf(this.#reader.method(request), this.#reader.path(request), content)
   }
 
   #textOf(call: (request: R) => unknown, request: R, what: string): Promise<string> {

@@ -17,6 +17,11 @@ export const REPLIES = {
     'Idempotency-Key is malformed',
     'An Idempotency-Key must be one text of 1 to 255 printable ASCII characters; with spaces in it, in quotes.',
   ),
+  tooDeep: problem(
+    400,
+    'The body is nested too deeply',
+    'Two bodies with so many levels cannot be compared. Send a body with fewer levels.',
+  ),
   running: problem(
     409,
     'A request with this Idempotency-Key is running',

@@ -1,4 +1,4 @@
-import { kindOf } from '../../thrown.js'
+import { isA, kindOf } from '../../thrown.js'
 
 /** Nothing tells two bodies apart that this process does not have. */
 const UNKNOWN =
@@ -42,8 +42,23 @@ const isLeft = (request: Request, marksBodies: boolean): boolean => {
 
 const isStream = (body: unknown): boolean => typeof (body as { pipe?: unknown } | null | undefined)?.pipe === 'function'
 
+/** The requester chose the body, so this is not an error of the application. */
+export class NestedTooDeeply extends Error {
+  override readonly name = 'NestedTooDeeply'
+}
+
+/** `JSON.parse` reads deeper levels than `JSON.stringify` writes. */
+const textOf = (body: unknown): string => {
+  try {
+    return JSON.stringify(body)
+  } catch (error) {
+    if (isA(error, RangeError)) throw new NestedTooDeeply('the body is nested too deeply', { cause: error })
+    throw error
+  }
+}
+
 const jsonOf = (body: unknown): string => {
-  const text = JSON.stringify(body)
+  const text = textOf(body)
   if (text === '{}' && kindOf(body as object) !== '[object Object]') throw new TypeError(`the request ${OPAQUE}`)
   return text
 }

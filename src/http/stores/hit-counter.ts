@@ -2,6 +2,7 @@ import type { Rate, RateLimiter } from '../../api/rate-limiter.js'
 import { EngineError, NotInitializedError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
 import { AwayDetector } from '../away-detector.js'
+import { troubleReport } from '../report-trouble.js'
 import { limiterName, partOf, rateOf } from '../limiter-name.js'
 import type { StoreOptions } from './store-options.js'
 
@@ -28,10 +29,12 @@ export class HitCounter {
   readonly #guard: AwayDetector
   readonly name: string
 
-  constructor({ client, name = 'default', whenAway, timeout = 1000 }: StoreOptions) {
+  constructor({ client, name = 'default', whenAway, timeout = 1000, onError }: StoreOptions) {
     this.#client = client
     this.#isOpen = whenAway === 'open'
-    this.#guard = new AwayDetector(timeout)
+    const effect = (): string => (this.#isOpen ? 'requests are let through uncounted' : 'the store rejects')
+    const report = troubleReport({ who: `rate limit ${quoted(name)}`, effect, onError })
+    this.#guard = new AwayDetector(timeout, this.#isOpen || onError !== undefined ? report : undefined)
     this.name = name
   }
 

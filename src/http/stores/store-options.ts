@@ -15,18 +15,24 @@ export interface StoreOptions {
   readonly whenAway?: 'open' | 'reject' | undefined
   /** How long a request waits for the server's answer, ms. After that, the server counts as away. Default 1000. */
   readonly timeout?: number | undefined
+  /**
+   * Receives the error if the server cannot be asked, or refuses: trouble of each kind once a minute. Default: with `open`, a warning of the process; with
+   * `reject`, nothing, because the framework gets the error.
+   */
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
-const KNOWN = ['client', 'name', 'whenAway', 'timeout']
+const KNOWN = ['client', 'name', 'whenAway', 'timeout', 'onError']
 
 /** The options, checked. `more`: further ones that this store has. */
 export const checkStore = <O extends StoreOptions>(options: O, more: readonly string[] = []): O => {
   const read = checkOptions(options, [...KNOWN, ...more]) as O
-  const { client, name, whenAway, timeout } = read
+  const { client, name, whenAway, timeout, onError } = read
   checkFunction((client as Partial<Client> | undefined)?.rateLimiter, 'client.rateLimiter')
   if (name !== undefined) checkPolicyName(name)
   if (!([undefined, 'open', 'reject'] as unknown[]).includes(whenAway))
     throw new TypeError(`whenAway must be 'open' or 'reject', not ${show(whenAway)}`)
   if (timeout !== undefined) checkLease(timeout, 'timeout')
+  if (onError !== undefined) checkFunction(onError, 'onError')
   return read
 }

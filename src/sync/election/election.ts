@@ -23,8 +23,15 @@ export interface ElectionHome {
   readonly reigns: Set<LeaderTerm>
 }
 
+/** With a shorter lease, there is no moment at which a leader could give up, ms. */
+const SHORTEST = 4
+
 /** Checks the lease of a leader, and how long it leads without a renewal. */
 const checkTimes = (lease: number, renewDeadline = Math.floor((lease * 2) / 3)): Times => {
+  if (lease < SHORTEST)
+    throw new RangeError(
+      `lease must be at least ${SHORTEST} milliseconds, so that a leader can renew it before it ends, not ${lease}`,
+    )
   checkLease(renewDeadline, 'renewDeadline')
   const least = Math.floor(0.4 * lease)
   const most = Math.ceil(lease - marginOf(lease)) - 1

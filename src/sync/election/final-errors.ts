@@ -1,11 +1,10 @@
 import type { Runtime } from '../../core/client/runtime.js'
 import { BusyError, EngineError, LockLostError, ReplicationError } from '../../errors.js'
+import { refusesForGood } from '../../trouble.js'
 
-const FINAL: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'NOPERM', 'NOAUTH', 'WRONGPASS', 'CROSSSLOT'])
-
-/** Whether waiting cannot fix this error. A server may get memory, disk or replicas back, and an unknown error may come from a proxy. */
+/** Whether waiting cannot fix this error. */
 export const isFinal = (error: unknown): boolean => {
-  if (error instanceof EngineError) return FINAL.has(error.code)
+  if (error instanceof EngineError) return refusesForGood(error)
   return ![BusyError, LockLostError, ReplicationError].some((passing) => error instanceof passing)
 }
 

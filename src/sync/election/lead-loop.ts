@@ -1,12 +1,12 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
 import type { TenureHold } from '../../core/hold/hold.js'
 import { within } from '../../base/scope.js'
-import { HoldfastError } from '../../errors.js'
 import type { NumberedLock } from '../fenced-lock/fenced-lock.js'
 import type { Term } from '../../api/election.js'
 import { LeaderTerm, type Reigning } from './leader-term.js'
 import { isFinal } from './final-errors.js'
-import { isError, partOf, textOf } from '../../thrown.js'
+import { isError, partOf } from '../../thrown.js'
+import { troubleOf } from '../../trouble.js'
 
 /** The pause between two attempts to be a candidate while the server is away, ms. */
 const PAUSE = 500
@@ -66,15 +66,24 @@ export class LeadLoop<T> {
         if (this.#stopped() || runtime.draining) return undefined
         if (isFinal(error)) throw error
         this.#tell(error)
-        await runtime.background.pause(PAUSE)
+        await this.#pause()
       }
     }
     return undefined
   }
 
+  /** Ends early if the loop must stop. */
+  async #pause(): Promise<void> {
+    let unlisten: (() => void) | undefined
+    await this.#options.runtime.background.pause(PAUSE, (wake) => {
+      unlisten = onAbort(this.#stop.signal, wake)
+    })
+    unlisten?.()
+  }
+
   /** Reports each trouble once, until this client leads. */
   #tell(error: unknown): void {
-    const trouble = error instanceof HoldfastError ? error.code : textOf(error)
+    const trouble = troubleOf(error)
     if (trouble !== this.#trouble) this.#options.runtime.fail(error)
     this.#trouble = trouble
   }

@@ -8,7 +8,6 @@ import type { ScriptRunner } from '../../core/protocol/script-runner.js'
 import { readWritten, type Written, written } from '../../codecs/value-as-text.js'
 import { quoted } from '../../plain-text.js'
 import { LONGEST_VALUE } from '../../script-constants.js'
-import { textOf } from '../../thrown.js'
 
 /** What a leader publishes about itself. */
 export interface Claim extends Written {
@@ -101,11 +100,10 @@ export class LeaderRecord {
     if (form !== 'text' && form !== 'base64') return undefined
     try {
       return readWritten(this.#codec, { form, data })
-    } catch (cause) {
+    } catch (error) {
       if (which === this.#unreadable) return undefined
       this.#unreadable = which
-      const what = `the value of the leader at ${quoted(this.#leader)} cannot be read: ${textOf(cause)}`
-      this.#runtime.fail(new Error(what, { cause }))
+      this.#runtime.fail(error, `the value of the leader at ${quoted(this.#leader)} cannot be read`)
       return undefined
     }
   }

@@ -7,6 +7,7 @@ import type { Written } from '../../codecs/value-as-text.js'
 import type { Claim, LeaderRecord } from './leader-record.js'
 import { isFinal, persist } from './final-errors.js'
 import { marginOf } from '../../core/hold/margin.js'
+import { isAway, troubleOf } from '../../trouble.js'
 import { quoted } from '../../plain-text.js'
 
 /** A leader's lease and renewal deadline, ms. */
@@ -44,6 +45,8 @@ export class LeaderTerm {
   /** On the monotonic clock. */
   #endedAt = Infinity
   #timer: Timer | undefined
+  /** The trouble with the record that was reported last. */
+  #trouble: string | undefined
 
   constructor(hold: TenureHold, { runtime, leadership, times, value }: Reigning) {
     this.#runtime = runtime
@@ -123,12 +126,28 @@ export class LeaderTerm {
   #watch(): void {
     const due = (): void => {
       if (this.ended() !== undefined) return
-      if (this.busy) this.#write(false).catch(() => undefined)
+      if (this.busy) void this.#keep()
       this.#watch()
     }
     this.#timer = this.#runtime.options.clock.setTimer(due, Math.max(1, this.hold.remaining() - this.#rest), {
       background: true,
     })
+  }
+
+  /** Reports each trouble once, until the record is written again. If the server is away, the client reports that. */
+  async #keep(): Promise<void> {
+    try {
+      await this.#write(false)
+      this.#trouble = undefined
+    } catch (error) {
+      const trouble = troubleOf(error)
+      if (trouble === this.#trouble || isAway(error) || this.ended() !== undefined) return
+      this.#trouble = trouble
+      this.#runtime.fail(
+        error,
+        `could not write who leads ${quoted(this.hold.name)}, so others may see nobody, or an old value`,
+      )
+    }
   }
 
   #write(isChange: boolean): Promise<boolean> {

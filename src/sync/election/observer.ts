@@ -7,7 +7,7 @@ import type { Topics } from '../topic/topics.js'
 import type { LeaderRecord, Reading } from './leader-record.js'
 import { LONGEST_MESSAGE } from '../../core/server/shared-subscriptions.js'
 import type { Codec } from '../../api/codec.js'
-import { abortOf } from '../../base/abort.js'
+import { abortOf, onAbort } from '../../base/abort.js'
 
 /** How often it looks without a message, ms, in case a message was lost. */
 const LOOK = 5000
@@ -66,6 +66,8 @@ export class Observer<V> implements Leaders<V> {
   #due = Infinity
   #end: { error?: unknown } | undefined
   #left: Promise<void> | undefined
+  /** Ends the pause after which it tries again to listen. */
+  #hurry: () => void = () => undefined
 
   constructor(options: ObserverOptions<V>) {
     this.#options = options
@@ -112,10 +114,18 @@ export class Observer<V> implements Leaders<V> {
         this.#lookIn(0)
         return listening
       } catch (error) {
-        if (isTransient(error)) await topics.runtime.background.pause(AGAIN)
+        if (isTransient(error)) await this.#pause()
         else failed(error)
       }
     return undefined
+  }
+
+  /** Ends early if the observer does. */
+  async #pause(): Promise<void> {
+    const { topics, signal } = this.#options
+    const unlisten = signal && onAbort(signal, () => this.#stop(abortOf(signal) ?? {}))
+    await topics.runtime.background.pause(AGAIN, (wake) => (this.#hurry = wake))
+    unlisten?.()
   }
 
   /** Several messages before a look cause only one look. */
@@ -209,6 +219,7 @@ export class Observer<V> implements Leaders<V> {
     this.#end = end
     this.#news = undefined
     this.#timer?.cancel()
+    this.#hurry()
     this.#left = this.#listening?.then((listening) => listening?.unsubscribe())
     this.#left?.catch(() => undefined)
     const waiting = this.#waiting

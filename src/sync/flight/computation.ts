@@ -54,7 +54,7 @@ export interface Stages {
 
 /** What became of an outcome. */
 interface Stored {
-  /** The server has it, and has told those who wait. */
+  /** The server has a value, and has told those who wait. */
   readonly told: boolean
   /** The caller can have it: the server has not refused it, and the lock was certain all the time. */
   readonly counts: boolean
@@ -121,7 +121,7 @@ export class Computation {
     if (runtime.closed) runtime.background.track(Promise.resolve().then(() => this.#wake()))
   }
 
-  /** No script has told those who wait that nobody computes any more: this makes them look. */
+  /** Nothing has told those who wait that nobody computes any more: this makes them look. */
   async #wake(): Promise<void> {
     const { runtime, record, lock } = this.#options
     const command = [runtime.publishCommand, record.channel, '']
@@ -175,11 +175,12 @@ export class Computation {
       const until = runtime.options.clock.monotonic() + PATIENCE
       const told = await persist(runtime, () => record.finish(hold.tenure.wire, ended, kept), until)
       if ('error' in told) {
-        runtime.fail(told.error)
+        runtime.fail(told.error, `could not store how the computation of ${quoted(hold.name)} ended`)
         return { told: false, counts: !hold.signal.aborted }
       }
       if (!told.answer && this.#unrefused === ours) this.#unrefused = undefined
-      return { told: told.answer, counts: told.answer }
+      // A failure is not the last word for calls that retry. They cannot compute before the lock is free.
+      return { told: told.answer && ended.state === 'value', counts: told.answer }
     }
     this.#unrefused = ours
     this.#storing = store()

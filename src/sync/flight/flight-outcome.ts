@@ -1,6 +1,7 @@
 import type { Codec } from '../../api/codec.js'
 import { readWritten } from '../../codecs/value-as-text.js'
 import { FlightError } from '../../errors.js'
+import { quoted } from '../../plain-text.js'
 import type { Ended } from './end-message.js'
 
 /** How a computation ended for the calls of this process. `own`: this process ran it. */
@@ -17,12 +18,12 @@ export interface Unreadable {
 export const readableOutcome = (
   ended: Ended,
   age: number,
-  { codec, title, fail }: { codec: Codec; title: string; fail: (error: unknown) => void },
+  { codec, title, fail }: { codec: Codec; title: string; fail: (error: unknown, what: string) => void },
 ): Outcome | Unreadable => {
   try {
     return outcomeOf(ended, age, codec, title)
   } catch (error) {
-    fail(error)
+    fail(error, `cannot read the value of ${quoted(title)}, which is computed again`)
     return { unreadable: ended.token }
   }
 }

@@ -21,6 +21,7 @@ import type { Patience } from '../../core/waiting/wait-terms.js'
 import { repeatWhileTrouble } from '../../core/waiting/repeat-while-trouble.js'
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
 import { clientOf } from '../../keys.js'
+import { quoted } from '../../plain-text.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
 import type { NewestTokens } from '../slots/newest-tokens.js'
 import type { Topics } from '../topic/topics.js'
@@ -222,7 +223,8 @@ export class SharedFlight implements Flight {
   /** A value that is fresh enough. A value that cannot be read is computed again. */
   #kept({ title }: Place, { ended, age }: Look): Extract<Outcome, { value: unknown }> | undefined {
     if (ended === undefined) return undefined
-    const fail = (error: unknown): void => this.#home.runtime.fail(error)
+    const { runtime } = this.#home
+    const fail = (...what: Parameters<typeof runtime.fail>): void => runtime.fail(...what)
     const outcome = readableOutcome(ended, age, { codec: this.#codec, title, fail })
     return 'value' in outcome ? outcome : undefined
   }
@@ -255,7 +257,8 @@ export class SharedFlight implements Flight {
     const { runtime, flights } = this.#home
     if (holder !== undefined || flights.has(place.record.record)) return
     const flight = this.#start(place, { after: token, held: false, refreshes: true }, asked, work)
-    const failed = (error: unknown): void => runtime.fail(error)
+    const failed = (error: unknown): void =>
+      runtime.fail(error, `could not refresh ${quoted(place.title)}, whose old value stays`)
     flight.join({ until: Infinity, wait: Infinity, signal: undefined, works: true }).then((outcome) => {
       if (outcome !== undefined && 'error' in outcome && outcome.own) failed(outcome.error)
     }, failed)

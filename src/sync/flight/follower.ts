@@ -99,7 +99,7 @@ export class Follower {
 
   #outcome(ended: Ended, age: number): Outcome | Unreadable {
     const { title, codec, runtime, ownOf } = this.#options
-    return ownOf(ended) ?? readableOutcome(ended, age, { codec, title, fail: (error) => runtime.fail(error) })
+    return ownOf(ended) ?? readableOutcome(ended, age, { codec, title, fail: (...what) => runtime.fail(...what) })
   }
 
   /** Messages come in addition to the looks. Without permission to subscribe, the looks alone must do. */

@@ -18,6 +18,7 @@ import {
 } from '../../check-arguments.js'
 import { LockLostError } from '../../errors.js'
 import { many, text } from '../../lua/reply-shape.js'
+import { quoted } from '../../plain-text.js'
 import { slotsLast } from '../../keys.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots, SlotsOptions, SlotState } from '../../api/slots.js'
 import { repeatWhileTrouble } from '../../core/waiting/repeat-while-trouble.js'
@@ -258,7 +259,7 @@ export class ClaimedSlots implements Slots {
     const until = runtime.options.clock.monotonic() + PATIENCE
     const written = await persist(runtime, () => record.finish(outcome, run), until)
     if ('answer' in written) return written.answer
-    runtime.fail(written.error)
+    runtime.fail(written.error, `could not store that the slot ${quoted(run.slot)} of ${quoted(this.name)} ended`)
     return undefined
   }
 

@@ -133,3 +133,19 @@ void test('HTTP/2: a body without a length is compared, too', async () => {
     await app.close()
   }
 })
+
+void test('a body with 45,000 levels → 400, and nothing runs; a shallow one with the same key runs', async () => {
+  const deep = '['.repeat(45_000) + ']'.repeat(45_000)
+  await expressJson('deep', async (send) => {
+    const answer = await send(deep)
+    const { title } = (await answer.json()) as { title: string }
+    assert.deepEqual([answer.status, title], [400, 'The body is nested too deeply'])
+    assert.deepEqual(await (await send('[[]]')).json(), { call: 1, body: [[]] })
+  })
+  const app = fastify()
+  app.post('/', { preHandler: fastifyIdempotency({ client, name: 'deep fastify', scope: () => 'all' }) }, () => 'ran')
+  const headers = { 'idempotency-key': 'k', 'content-type': 'application/json' }
+  assert.equal((await app.inject({ method: 'POST', url: '/', headers, payload: deep })).statusCode, 400)
+  assert.equal((await app.inject({ method: 'POST', url: '/', headers, payload: '[]' })).statusCode, 200)
+  await app.close()
+})

@@ -126,23 +126,30 @@ for (const engine of engines)
       assert.ok(count <= 3, `computed ${count} times`)
     })
 
-    scenario('a refresh that fails is an error event, and the old value stays', async (world) => {
-      world.leavesKeys = true
-      const one = await world.connect()
-      const errors: unknown[] = []
-      one.on('error', (error) => errors.push(error))
-      const flight = one.flight(name(world))
-      await world.run(flight.run('a', { ttl: 60_000, stale: 60_000 }, () => 1))
-      await world.pass(50)
-      const broken = new Error('broken')
-      const again = await world.run(
-        flight.run('a', { ttl: 10, stale: 60_000 }, () => {
-          throw broken
-        }),
-      )
-      assert.equal(again.value, 1)
-      await world.eventually(() => Promise.resolve(errors.includes(broken)))
-    })
+    scenario(
+      'a refresh that fails → an error event that names flight and key, and the old value stays',
+      async (world) => {
+        world.leavesKeys = true
+        const one = await world.connect()
+        const errors: Error[] = []
+        one.on('error', (error) => errors.push(error))
+        const flight = one.flight(name(world))
+        await world.run(flight.run('a', { ttl: 60_000, stale: 60_000 }, () => 1))
+        await world.pass(50)
+        const broken = new Error('broken')
+        const again = await world.run(
+          flight.run('a', { ttl: 10, stale: 60_000 }, () => {
+            throw broken
+          }),
+        )
+        assert.equal(again.value, 1)
+        await world.eventually(() => errors.length > 0)
+        assert.deepEqual(
+          errors.map(({ message, cause }) => [message, cause]),
+          [[`could not refresh '${name(world)}: a', whose old value stays: broken`, broken]],
+        )
+      },
+    )
 
     scenario(
       'work that throws → its very error in its process, a FlightError in others; who comes later computes',
@@ -342,7 +349,7 @@ for (const engine of engines)
       async (world) => {
         world.leavesKeys = true
         const [one, two] = [await world.connect(), await world.connect()]
-        const errors: unknown[] = []
+        const errors: Error[] = []
         two.on('error', (error) => errors.push(error))
         const { end, call: first } = await underWay<string>(world, one)
         const second = two.flight(name(world)).run('a', () => 'mine')
@@ -355,8 +362,8 @@ for (const engine of engines)
         const { value, shared } = await world.run(second)
         assert.deepEqual([value, shared], ['mine', false])
         assert.deepEqual(
-          errors.map((error) => error instanceof SyntaxError),
-          [true],
+          errors.map(({ message, cause }) => [message.split(',')[0], cause instanceof SyntaxError]),
+          [[`cannot read the value of '${name(world)}: a'`, true]],
         )
         end.open('first')
         await world.run(Promise.allSettled([first]))

@@ -141,3 +141,41 @@ ends('it hears that another has ended since it looked, and does not compute', as
     return call
   }
 })
+
+onStage(
+  'work fails, and its process is slow to free the key → a call that retries computes once it is free',
+  async (stage) => {
+    const { run, raw, clock, server } = stage
+    await run(stage.client.flight('f').run('a', () => 1))
+    raw('DEL', ...KEYS)
+    const its = new SwitchedDriver(new MemoryDriver(server, 'computes'))
+    const computes = await stage.other(its)
+    const waits = await stage.other(new SwitchedDriver(new MemoryDriver(server, 'waits')))
+    let fail!: (error: Error) => void
+    const failed = computes.flight('f').run('a', () => new Promise((_resolve, reject) => (fail = reject)))
+    failed.catch(() => undefined)
+    await clock.advance(10)
+    let begun: number | undefined
+    const retried = waits.flight('f').run('a', { failure: 'retry' }, () => {
+      begun ??= clock.monotonic()
+      return 'mine'
+    })
+    await clock.advance(100)
+    let go!: () => void
+    const held = new Promise<void>((resolve) => (go = resolve))
+    const send = its.send.bind(its)
+    its.send = async (argv, options) => {
+      if (!argv.some((word) => String(word).includes(flightFinish.sha))) await held
+      return send(argv, options)
+    }
+    fail(new Error('broken'))
+    await clock.advance(200)
+    assert.equal(begun, undefined, 'the key is not free')
+    const at = clock.monotonic()
+    go()
+    assert.equal((await run(retried)).value, 'mine')
+    assert.ok(begun! - at < AT_ONCE, `${begun! - at} ms`)
+    await run(assert.rejects(failed, /broken/))
+    raw('DEL', ...KEYS)
+  },
+)
