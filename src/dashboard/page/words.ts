@@ -36,9 +36,19 @@ export const isShared = ({ kind }: ShownLock): boolean =>
   kind === 'semaphore' || kind === 'permitSemaphore' || kind === 'rateLimiter' || kind === 'countDownLatch'
 
 /** Of what nobody owns: how many permits there are. */
-export const permitsText = ({ kind, available = 0, permits = 0 }: ShownLock): string => {
+const rateText = ({ available, permits = 0, interval }: ShownLock): string => {
+  const rate = `${count(permits, 'permit')} in each ${interval === undefined ? 'interval' : spanOf(interval)}`
+  return available === undefined ? rate : `${available.toLocaleString('en')} left of ${rate}`
+}
+
+/** Of a rate limiter: which part of its window is used. */
+export const usedOf = ({ kind, available, permits = 0 }: ShownLock): number | undefined =>
+  kind !== 'rateLimiter' || available === undefined || permits <= 0 ? undefined : 1 - Math.min(1, available / permits)
+
+export const permitsText = (lock: ShownLock): string => {
+  const { kind, available = 0, permits = 0 } = lock
   if (kind === 'countDownLatch') return `count ${available}`
-  if (kind === 'rateLimiter') return `${permits} permits in each interval`
+  if (kind === 'rateLimiter') return rateText(lock)
   return permits > 0 ? `${available} of ${permits} permits available` : `${available} permits available`
 }
 
