@@ -58,7 +58,7 @@ class Schedule {
       const due = cron.before(now, SLOTS).filter((slot) => now - slot < REMEMBERED)
       const slots = await Promise.all(due.map((slot) => this.#final.get(slot) ?? this.#ask(slot, now)))
       this.#final = new Map(slots.filter(isFinal).map((slot) => [slot.due, slot]))
-      return { ...shown, next: cron.next(now) ?? null, slots: slots.toReversed() }
+      return { ...shown, next: cron.next(now) ?? null, slots: [...slots].reverse() }
     } catch (error) {
       return { ...shown, trouble: textOf(error) }
     }

@@ -1405,29 +1405,33 @@ export const listingEntries: Script<
 
 /**
  * How many permits there are of what many may have at once, and the waiters in their order; if there are many, some at a time. Writes nothing.
- * Returns [integer available, integer permits, string[pairs] waiting owners and deadlines in turn] -1: not known, or none are set; without a deadline: empty
+ * Returns [integer available, integer permits, integer interval, string[pairs] waiting owners and deadlines in turn] -1: not known, or none are set; without a deadline: empty
  */
 export const listingInspectShared: Script<
-  readonly [object: string, timeouts: string, line: string, deadlines: string],
+  readonly [object: string, rest: string, line: string, deadlines: string],
   readonly [kind: string, first: number],
-  readonly [available: number, permits: number, waiting: readonly string[]]
+  readonly [available: number, permits: number, interval: number, waiting: readonly string[]]
 > = script(
   'listing/inspect-shared',
-  '5d4b3a8773289b3e268a8a13f84e434ff9779f99',
-  wholeText +
+  '1e8681987b08fa26bfe3107a559089638dd2e6c3',
+  shortFieldsText +
+    '\n' +
+    wholeText +
     '\n' +
     membersAtText +
     '\n' +
-    textOfText +
-    '\n' +
     serverNowText +
     '\n' +
+    textOfText +
+    '\n' +
+    rateLimiterGrantSizeText +
+    "\nlocal function leftNow(value,permits,rate,interval)local gone,long=membersAt(permits,0,100,serverNow()-interval)if redis.call('ZCOUNT',permits,'-inf','+inf')==#gone/2 then\nreturn rate\nend\nlocal left=whole(textOf(value))if not left or long or#gone>=200 then\nreturn-1\nend\nfor i=1,#gone,2 do left=left+grantSize(gone[i])end\nreturn left<=rate and math.max(0,left)or-1\nend\n" +
     linePlacesAtText +
     '\n' +
     lineWaitersAtText +
-    "\nlocal object,timeouts,line,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local kind,first=ARGV[1],tonumber(ARGV[2])local available,permits,waiting=-1,-1,{}if kind=='rateLimiter'then\nlocal rate=redis.call('HSTRLEN',object,'rate')<20 and redis.call('HGET',object,'rate')permits=rate and whole(rate)or-1\nfor i,text in ipairs((membersAt(line,first,500)))do\nwaiting[i]=i%2==1 and#text<100 and text or''end\nelse\nlocal text=textOf(object)local count=text and whole(text)if text and not count then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\navailable=count and math.max(0,count)or-1\nif kind=='permitSemaphore'and count then\nlocal now=serverNow()available=math.max(0,count+redis.call('ZCOUNT',timeouts,'-inf',now))permits=available+redis.call('ZCOUNT',timeouts,'('..now,'+inf')end\nif kind~='countDownLatch'then\nwaiting=waitersAt(line,deadlines,first,function()return false end)end\nend\nreturn{available,permits,waiting}",
+    "\nlocal object,rest,line,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local kind,first=ARGV[1],tonumber(ARGV[2])local available,permits,interval,waiting=-1,-1,-1,{}if kind=='rateLimiter'then\nlocal set=shortFields(object,'rate','interval','type',deadlines)permits,interval=whole(set[1])or-1,whole(set[2])or-1\nif permits>=0 and interval>0 and set[3]=='0'and not set[4]then\navailable=leftNow(rest,deadlines,permits,interval)end\nfor i,text in ipairs((membersAt(line,first,500)))do\nwaiting[i]=i%2==1 and#text<100 and text or''end\nelse\nlocal text=textOf(object)local count=text and whole(text)if text and not count then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\navailable=count and math.max(0,count)or-1\nif kind=='permitSemaphore'and count then\nlocal now=serverNow()available=math.max(0,count+redis.call('ZCOUNT',rest,'-inf',now))permits=available+redis.call('ZCOUNT',rest,'('..now,'+inf')end\nif kind~='countDownLatch'then\nwaiting=waitersAt(line,deadlines,first,function()return false end)end\nend\nreturn{available,permits,interval,waiting}",
   4,
-  tuple(integer, integer, pairs),
+  tuple(integer, integer, integer, pairs),
 )
 
 /**

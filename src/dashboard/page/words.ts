@@ -37,8 +37,9 @@ export const isShared = ({ kind }: ShownLock): boolean =>
 
 /** Of what nobody owns: how many permits there are. */
 const rateText = ({ available, permits = 0, interval }: ShownLock): string => {
-  const rate = `${count(permits, 'permit')} in each ${interval === undefined ? 'interval' : spanOf(interval)}`
-  return available === undefined ? rate : `${available.toLocaleString('en')} left of ${rate}`
+  const window = interval === undefined ? 'in each interval' : `in ${spanOf(interval).replace(/(?<=[mhd])00[smh]$/, '')}`
+  if (available === undefined) return `${count(permits, 'permit')} ${window}`
+  return `${available.toLocaleString('en')} of ${count(permits, 'permit')} left ${window}`
 }
 
 /** Of a rate limiter: which part of its window is used. */
