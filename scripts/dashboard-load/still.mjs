@@ -5,7 +5,8 @@ import { clearInterval, setInterval } from 'node:timers'
 import { Redis } from 'ioredis'
 
 const CLIENTS = 5
-const LEASE = 30_000
+/** ms. Longer than a slow machine takes for anything: nobody else renews. */
+const LEASE = 600_000
 const RENEWALS = 10
 
 /** Makes the first place of these lines the holder; who has held it joins the end. The index follows, as clients publish it. */
@@ -15,7 +16,7 @@ for i = 2, #ARGV do
   local lock, line, due = ARGV[i], 'holdfast_line:{' .. ARGV[i] .. '}', 'holdfast_line_due:{' .. ARGV[i] .. '}'
   local old = redis.call('HKEYS', lock)[1]
   local new = redis.call('LPOP', line)
-  if new then
+  if old and new then
     redis.call('ZREM', due, new)
     redis.call('DEL', lock)
     redis.call('HSET', lock, new, 1)
@@ -25,7 +26,7 @@ for i = 2, #ARGV do
     local theirs, last = string.match(old, '^(.*):(%d+)$')
     local place = last + 1
     redis.call('RPUSH', line, theirs .. ':' .. place)
-    redis.call('ZADD', due, now + 10000, theirs .. ':' .. place)
+    redis.call('ZADD', due, now + 60000, theirs .. ':' .. place)
     redis.call('HSET', 'holdfast:client:' .. theirs .. ':locks', 'lock ' .. lock, '{"w":[' .. place .. ',' .. now .. ']}')
   end
 end`
@@ -35,7 +36,7 @@ const ALIVE = `
 local now, lease = tonumber(ARGV[1]), tonumber(ARGV[2])
 for i = 3, #ARGV do
   local due = 'holdfast_line_due:{' .. ARGV[i] .. '}'
-  for _, owner in ipairs(redis.call('ZRANGE', due, 0, -1)) do redis.call('ZADD', due, now + 10000, owner) end
+  for _, owner in ipairs(redis.call('ZRANGE', due, 0, -1)) do redis.call('ZADD', due, now + 60000, owner) end
   if lease > 0 then redis.call('PEXPIRE', ARGV[i], lease) end
 end`
 
@@ -55,7 +56,7 @@ const fill = async (redis, names, perLock, clients) => {
       pipeline.hset(`holdfast:client:${clientAt(0)}:locks`, `lock ${name}`, `{"h":[${number},${now}]}`)
       for (let n = 1; n <= perLock; n += 1) {
         pipeline.rpush(`holdfast_line:{${name}}`, `${clientAt(n)}:${number}`)
-        pipeline.zadd(`holdfast_line_due:{${name}}`, now + 10_000, `${clientAt(n)}:${number}`)
+        pipeline.zadd(`holdfast_line_due:{${name}}`, now + 60_000, `${clientAt(n)}:${number}`)
         pipeline.hset(`holdfast:client:${clientAt(n)}:locks`, `lock ${name}`, `{"w":[${number},${now}]}`)
       }
     }
@@ -82,9 +83,14 @@ export const still = async ({ url, locks, waiters, rate }) => {
     for (const [i, part] of partsOf(names, Math.ceil(locks / RENEWALS)).entries())
       await redis.eval(ALIVE, 0, Date.now(), i === second % RENEWALS ? LEASE : 0, ...part)
   }
-  const timer = setInterval(() => void tick(), 1000)
+  const timer = rate > 0 ? setInterval(() => void tick().catch(() => undefined), 1000) : undefined
   return {
     count: () => handed,
+    hand: async (/** @type {number} */ count) => {
+      await redis.eval(HAND_OVER, 0, Date.now(), ...some(count))
+      for (const [i, part] of partsOf(names, Math.ceil(locks / RENEWALS)).entries())
+        await redis.eval(ALIVE, 0, Date.now(), i % 2 === 0 ? LEASE : 0, ...part)
+    },
     stop: () => {
       clearInterval(timer)
       redis.disconnect()

@@ -1388,19 +1388,19 @@ export const listingClients: Script<
 
 /**
  * What a client has published about its locks, some at a time. What is longer than any entry is another program's, and is left out.
- * Returns [string next, string[pairs] entries] where to go on, 0 when that is all; fields and values in turn
+ * Returns [string next, string lines, string[pairs] others] where to go on, 0 when that is all; fields and values in turn, each a line: one text is read much faster than thousands; those that are of several lines themselves
  */
 export const listingEntries: Script<
   readonly [index: string],
   readonly [from: string],
-  readonly [next: string, entries: readonly string[]]
+  readonly [next: string, lines: string, others: readonly string[]]
 > = script(
   'listing/entries',
-  'd8d8cf656f83db92f3d5d8b8fed2564ee929a952',
+  '1554c2e0619ee98e43ac89cf0ea7f9ab9d7d4075',
   fieldsAtText +
-    '\nlocal index=KEYS[1]local from=ARGV[1]local some,on=fieldsAt(index,from,1000,100000)local entries={}for i=1,#some,2 do\nif#some[i]+#some[i+1]<=100000 then entries[#entries+1],entries[#entries+2]=some[i],some[i+1]end\nend\nreturn{on,entries}',
+    "\nlocal index=KEYS[1]local from=ARGV[1]local some,on=fieldsAt(index,from,1000,100000)local lines,others={},{}for i=1,#some,2 do\nlocal field,value=some[i],some[i+1]if#field+#value<=100000 then\nlocal long=string.find(field,'\\n',1,true)or string.find(value,'\\n',1,true)local list=long and others or lines\nlist[#list+1],list[#list+2]=field,value\nend\nend\nreturn{on,table.concat(lines,'\\n'),others}",
   1,
-  tuple(text, pairs),
+  tuple(text, text, pairs),
 )
 
 /**
