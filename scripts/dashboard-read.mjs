@@ -71,8 +71,7 @@ try {
   })
   const said = await ask(server, { url })
   const read = { bytes: 0 }
-  for (let i = 0; i < tabs; i += 1)
-    void tab(`http://127.0.0.1:${said.port}/`, end.signal, read).catch(() => undefined)
+  for (let i = 0; i < tabs; i += 1) void tab(`http://127.0.0.1:${said.port}/`, end.signal, read).catch(() => undefined)
   await sleep(10_000)
   const [before, began] = [await ask(server, 'figures'), read.bytes]
   await sleep(seconds * 1000)
@@ -80,7 +79,9 @@ try {
   const [cpu, readings] = [after.cpu - before.cpu, after.readings - before.readings]
   const ms = after.at - before.at
   console.log(`readings: ${readings} in ${(ms / 1000).toFixed(0)} s, one in ${(ms / readings / 1000).toFixed(1)} s`)
-  console.log(`CPU of the dashboard's process: ${((cpu / ms) * 100).toFixed(1)} % of a core, ${(cpu / readings).toFixed(0)} ms for each reading`)
+  console.log(
+    `CPU of the dashboard's process: ${((cpu / ms) * 100).toFixed(1)} % of a core, ${(cpu / readings).toFixed(0)} ms for each reading`,
+  )
   console.log(`sent to each tab: ${((ended - began) / tabs / readings / 1000).toFixed(0)} KB for each reading`)
   end.abort()
   load.stop()

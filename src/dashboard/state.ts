@@ -132,12 +132,14 @@ export interface Snapshot extends Around {
 }
 
 /** A lock that the page knows: only the fields that differ. */
-export interface ChangedLock extends Partial<Omit<ShownLock, 'past'>> {
+export interface ChangedLock extends Partial<Omit<ShownLock, 'past' | 'waiting'>> {
   readonly id: string
+  /** An `id` stands for who waited already, as before. */
+  readonly waiting?: readonly (Person | string)[]
   /** Fields that it has no more. */
   readonly unset?: readonly (keyof ShownLock)[]
-  /** Holds that have ended since, for the end of `past`. */
-  readonly ended?: readonly Past[]
+  /** Holds that have ended since, for the end of `past`. Of who was shown as a holder, only the `id`, and `until`. */
+  readonly ended?: readonly (Past | readonly [id: string, until: number])[]
 }
 
 /** What has changed since the message before. */

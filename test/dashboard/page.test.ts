@@ -347,9 +347,11 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
     const serve = dashboard({ client, authorize: () => 'read' })
     let opened = 0
     const node = toNode(async (request) => {
-      if (!request.url.endsWith('/events')) return serve(request)
+      const { pathname, searchParams } = new URL(request.url)
+      if (!pathname.endsWith('/events')) return serve(request)
       opened += 1
-      return new Response(streams.open('read') ?? null, { headers: { 'Content-Type': 'text/event-stream' } })
+      const stream = streams.open('read', searchParams.get('after'))
+      return new Response(stream ?? null, { headers: { 'Content-Type': 'text/event-stream' } })
     })
     const { page, errors } = await look(
       broken,

@@ -156,44 +156,48 @@ onServer(
   },
 )
 
-onServer('a limiter that calls wait for → how many permits are left in its window; what is uncertain is left out', async (broken) => {
-  const { open, redis } = broken
-  const [reader, waiter] = [await open(), await open()]
-  const limiter = reader.rateLimiter('r')
-  await limiter.trySetRate({ permits: 10, interval: 3_600_000 })
-  await limiter.acquire({ permits: 3 })
-  // A place that nobody asks about: a call would move the window.
-  await redis.hset(indexKey(waiter.id), 'rateLimiter r', JSON.stringify({ w: [1, 5] }))
-  await redis.zadd(limiterOrder('r'), '1', `${waiter.id}:1`)
-  const window = async () => {
-    const [row] = await all(reader, { kind: 'rateLimiter' })
-    return row && [row.available, row.permits, row.interval]
-  }
-  assert.deepEqual(await window(), [7, 10, 3_600_000])
+onServer(
+  'a limiter that calls wait for → how many permits are left in its window; what is uncertain is left out',
+  async (broken) => {
+    const { open, redis } = broken
+    const [reader, waiter] = [await open(), await open()]
+    const limiter = reader.rateLimiter('r')
+    await limiter.trySetRate({ permits: 10, interval: 3_600_000 })
+    await limiter.acquire({ permits: 3 })
+    // A place that nobody asks about: a call would move the window.
+    await redis.hset(indexKey(waiter.id), 'rateLimiter r', JSON.stringify({ w: [1, 5] }))
+    await redis.zadd(limiterOrder('r'), '1', `${waiter.id}:1`)
+    const window = async () => {
+      const [row] = await all(reader, { kind: 'rateLimiter' })
+      return row && [row.available, row.permits, row.interval]
+    }
+    assert.deepEqual(await window(), [7, 10, 3_600_000])
 
-  const [value, grants] = [limiterValue('r'), limiterPermits('r')]
-  const there = async () => [await redis.get(value), await redis.zrange(grants, '0', '-1', 'WITHSCORES'), await redis.hgetall('r')] as const
-  // What has left the window counts, but stays where it is.
-  const [grant = Buffer.alloc(0)] = await redis.zrangeBuffer(grants, '0', '0')
-  await redis.zadd(grants, String(Date.now()), Buffer.concat([Buffer.alloc(16, 1), Buffer.from([2, 0, 0, 0])]))
-  await redis.zadd(grants, '1', grant)
-  const before = await there()
-  assert.deepEqual(await window(), [10, 10, 3_600_000])
-  assert.deepEqual(await there(), before)
+    const [value, grants] = [limiterValue('r'), limiterPermits('r')]
+    const there = async () =>
+      [await redis.get(value), await redis.zrange(grants, '0', '-1', 'WITHSCORES'), await redis.hgetall('r')] as const
+    // What has left the window counts, but stays where it is.
+    const [grant = Buffer.alloc(0)] = await redis.zrangeBuffer(grants, '0', '0')
+    await redis.zadd(grants, String(Date.now()), Buffer.concat([Buffer.alloc(16, 1), Buffer.from([2, 0, 0, 0])]))
+    await redis.zadd(grants, '1', grant)
+    const before = await there()
+    assert.deepEqual(await window(), [10, 10, 3_600_000])
+    assert.deepEqual(await there(), before)
 
-  for (const text of ['x', '99', '1e3', 'x'.repeat(100_000)]) {
-    await redis.set(value, text)
-    assert.deepEqual(await window(), [undefined, 10, 3_600_000], text.slice(0, 10))
-  }
-  await redis.set(value, '5')
-  for (let i = 0; i < 200; i++) await redis.zadd(grants, String(i), `${i}${'x'.repeat(20)}`)
-  assert.deepEqual(await window(), [undefined, 10, 3_600_000], 'too many grants have left the window')
-  await redis.del(grants)
-  assert.deepEqual(await window(), [10, 10, 3_600_000])
-  await redis.hset('r', 'type', '1')
-  assert.deepEqual(await window(), [undefined, 10, 3_600_000], 'each client has a window of its own')
-  await redis.hset('r', { type: '0', interval: '-1' })
-  assert.deepEqual(await window(), [undefined, 10, undefined])
-  await redis.hset('r', { interval: '1000', [grants]: '1 1 1' })
-  assert.deepEqual(await window(), [undefined, 10, 1000], 'a count runs')
-})
+    for (const text of ['x', '99', '1e3', 'x'.repeat(100_000)]) {
+      await redis.set(value, text)
+      assert.deepEqual(await window(), [undefined, 10, 3_600_000], text.slice(0, 10))
+    }
+    await redis.set(value, '5')
+    for (let i = 0; i < 200; i++) await redis.zadd(grants, String(i), `${i}${'x'.repeat(20)}`)
+    assert.deepEqual(await window(), [undefined, 10, 3_600_000], 'too many grants have left the window')
+    await redis.del(grants)
+    assert.deepEqual(await window(), [10, 10, 3_600_000])
+    await redis.hset('r', 'type', '1')
+    assert.deepEqual(await window(), [undefined, 10, 3_600_000], 'each client has a window of its own')
+    await redis.hset('r', { type: '0', interval: '-1' })
+    assert.deepEqual(await window(), [undefined, 10, undefined])
+    await redis.hset('r', { interval: '1000', [grants]: '1 1 1' })
+    assert.deepEqual(await window(), [undefined, 10, 1000], 'a count runs')
+  },
+)
