@@ -32,7 +32,8 @@ const claimed = (due: number, { state, by, attempt, began, ended }: SlotState): 
   due,
   // `skip` marks a slot that no process ran in time, so that none will.
   state: state === 'skipped' ? 'missed' : state,
-  ...(by !== undefined && { who: (by.label ?? by.client.slice(0, 8)).slice(0, LONGEST) }),
+  // That a process has marked it says nothing about that process.
+  ...(by !== undefined && state !== 'skipped' && { who: (by.label ?? by.client.slice(0, 8)).slice(0, LONGEST) }),
   ...(began !== undefined && { began }),
   ...(ended !== undefined && began !== undefined && { took: Math.max(0, ended - began) }),
   ...(attempt > 1 && { attempt }),

@@ -487,7 +487,7 @@ void describe('the handler of the dashboard', () => {
       [
         [0, 'ran', 'web-1', undefined],
         [1, 'failed', 'web-1', undefined],
-        [2, 'missed', 'web-1', undefined],
+        [2, 'missed', undefined, undefined],
         ...[3, 4, 5, 6].map((day) => [day, 'unclaimed', undefined, undefined]),
       ],
     )

@@ -255,17 +255,32 @@ void describe('what the last five minutes were like', () => {
     const rates = new Rates()
     rates.add(0, 5, [0, 0])
     rates.add(4999, 3, [4999])
-    rates.add(15_000, 0, [15_000, 15_000, 15_000, 99_000])
-    assert.deepEqual(rates.list(15_000).slice(-4), [[3, 5], null, null, [4, 0]])
-    assert.equal(rates.list(15_000).length, 60)
-    rates.add(305_000, 1, [305_000])
-    assert.deepEqual(rates.list(305_000).filter(Boolean), [
+    rates.add(20_000, 0, [20_000, 20_000, 20_000, 99_000])
+    assert.deepEqual(rates.list(20_000).slice(-5), [[3, 5], null, null, null, [4, 0]])
+    assert.equal(rates.list(20_000).length, 60)
+    rates.add(310_000, 1, [310_000])
+    assert.deepEqual(rates.list(310_000).filter(Boolean), [
       [4, 0],
       [1, 1],
     ])
     // The server's clock went back: what was to come counts no more.
     rates.add(10_000, 7, Array<number>(7).fill(10_000))
     assert.deepEqual(rates.list(10_000).filter(Boolean), [[7, 7]])
+  })
+
+  void test('readings that are further apart than the steps leave no gap', () => {
+    const rates = new Rates()
+    rates.add(0, 5, [])
+    rates.add(12_000, 7, [12_000])
+    rates.add(27_000, 1, [])
+    assert.deepEqual(rates.list(27_000).slice(-6), [
+      [0, 5],
+      [0, 5],
+      [1, 7],
+      [0, 7],
+      [0, 7],
+      [0, 1],
+    ])
   })
 
   void test('an election and a slot are shown as what they are', async () => {

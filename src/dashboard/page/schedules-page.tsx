@@ -8,7 +8,7 @@ const STATES: Readonly<Record<ShownSlot['state'], string>> = {
   failed: 'failed',
   crashed: 'its process died',
   missed: 'missed',
-  unclaimed: 'not run by any process',
+  unclaimed: 'not run',
 }
 
 const two = (number: number): string => String(number).padStart(2, '0')
