@@ -47,7 +47,7 @@ const USERS = [
   [
     'dashboard',
     '^src/dashboard/',
-    String.raw`^src/(dashboard/|api/|base/clock\.ts|cli/(locks/|server-(clock|version)|text/time-span|tree/wait-forest)|[^/]+\.ts$)`,
+    String.raw`^src/(dashboard/|api/|base/clock\.ts|cli/(locks/|server-(clock|version)|text/time-span|tree/wait-forest)|schedule/cron\.ts|[^/]+\.ts$)`,
   ],
   ['schedule', '^src/schedule/', String.raw`^src/(schedule/|api/|base/clock\.ts|[^/]+\.ts$)`],
   ['telemetry', '^src/telemetry/', String.raw`^src/(telemetry/|api/|base/clock\.ts|[^/]+\.ts$)`],

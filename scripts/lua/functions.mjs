@@ -13,6 +13,7 @@ const LEANS_ON = {
   core: 'rate-limiter',
   'classic-fair-lock': 'fair-lock',
   'fenced-lock': 'lock',
+  listing: 'rate-limiter',
   'permit-semaphore': 'semaphore',
 }
 /** A line of its own: what is called below it, up to the end of the block, stands here, and not in front of the script. */

@@ -130,10 +130,15 @@ export interface ListedLock {
   readonly remaining?: number | undefined
   /** Fenced locks only: the newest token, no matter who got it. */
   readonly token?: bigint | undefined
-  /** Of semaphores: how many permits are available. Of a latch: the count that is left. */
+  /**
+   * Of semaphores: how many permits are available. Of a rate limiter whose window all clients share: how many are left in it, if that is quickly found. Of a latch: the
+   * count that is left.
+   */
   readonly available?: number | undefined
   /** Of semaphores whose permits have an id: all permits. Of a rate limiter: how many there are in each interval. */
   readonly permits?: number | undefined
+  /** Of a rate limiter: the length of its window, ms. */
+  readonly interval?: number | undefined
 }
 
 /** The part of the client that operators use. `Client` extends it. */

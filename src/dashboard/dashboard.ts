@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
-import { checkFunction, checkMethods, checkOptions, show } from '../check-arguments.js'
+import { checkFunction, checkMethods, checkName, checkOptions, show } from '../check-arguments.js'
 import { plainJson } from '../plain-text.js'
 import { tell, textOf } from '../thrown.js'
 import { act, ACTS, type DashboardAction } from './act.js'
@@ -9,6 +9,7 @@ import { PAGE, SCRIPT, STYLE } from './assets.gen.js'
 import { fromElsewhere } from './guard.js'
 import { Reader } from './reader.js'
 import { routeOf } from './route.js'
+import type { DashboardSchedule } from './schedules.js'
 import { aliases } from './shown.js'
 import { Streams } from './streams.js'
 
@@ -25,6 +26,8 @@ export interface DashboardOptions {
   readonly path?: string | undefined
   /** What the page calls the server, for example `production`. Default: nothing. */
   readonly title?: string | undefined
+  /** The schedules whose newest slots are shown, at most 20. Needs croner, as `holdfast/schedule` does. Default: none. */
+  readonly schedules?: readonly DashboardSchedule[] | undefined
   /** How many tabs may have a stream at once. Others poll. Default 64. */
   readonly streams?: number | undefined
   /** Called after each action, so that you can write down who did what. If it throws, the error is ignored. Default: none. */
@@ -41,7 +44,8 @@ export interface DashboardMount {
 export type DashboardHandler = (request: Request, mount?: DashboardMount) => Promise<Response>
 
 const STREAMS = 64
-const KNOWN = ['client', 'authorize', 'path', 'title', 'streams', 'onAction']
+const KNOWN = ['client', 'authorize', 'path', 'title', 'schedules', 'streams', 'onAction']
+const MOST_SCHEDULES = 20
 
 const checkPath = (path: string | undefined): string | undefined => {
   if (path === undefined) return undefined
@@ -54,6 +58,18 @@ const checkStreams = (streams: number): number => {
   throw new TypeError(`streams must be an integer from 0, not ${show(streams)}`)
 }
 
+const checkSchedules = (schedules: readonly DashboardSchedule[]): readonly DashboardSchedule[] => {
+  if (!Array.isArray(schedules) || schedules.length > MOST_SCHEDULES)
+    throw new TypeError(`schedules must be a list of at most ${MOST_SCHEDULES}, not ${show(schedules)}`)
+  return schedules.map((one: DashboardSchedule) => {
+    const { name, cron, timezone } = checkOptions(one, ['name', 'cron', 'timezone']) as DashboardSchedule
+    checkName(name)
+    for (const [option, text] of Object.entries({ cron, timezone: timezone ?? '' }))
+      if (typeof text !== 'string') throw new TypeError(`${option} of a schedule must be a text, not ${show(text)}`)
+    return { name, cron, timezone }
+  })
+}
+
 /**
  * A page that shows live what is locked, with holders and waiters: one function from a request to its response. It only reads, unless `authorize` answers `'act'`.
  *
@@ -62,13 +78,13 @@ const checkStreams = (streams: number): number => {
  */
 export const dashboard = (options: DashboardOptions): DashboardHandler => {
   const read = checkOptions(options, KNOWN) as DashboardOptions
-  const { client, authorize, title = '', onAction, streams = STREAMS } = read
+  const { client, authorize, title = '', onAction, schedules = [], streams = STREAMS } = read
   checkMethods(client, 'client', ['list', 'health'])
   checkFunction(authorize, 'authorize')
   if (onAction !== undefined) checkFunction(onAction, 'onAction')
   const path = checkPath(read.path)
   const alias = aliases(systemClock.randomBytes(32))
-  const reader = new Reader({ client, alias, where: title })
+  const reader = new Reader({ client, alias, where: title, schedules: checkSchedules(schedules) })
   const parts: Parts = {
     reader,
     streams: new Streams(reader, checkStreams(streams)),
@@ -145,8 +161,8 @@ const reading = (answered: Place['answer']): Place => ({
     fromElsewhere(asking.request) ? refusal(403, 'This request comes from another site.') : answered(asking),
 })
 
-const events = reading(({ may, parts }) => {
-  const stream = parts.streams.open(may)
+const events = reading(({ may, parts, request }) => {
+  const stream = parts.streams.open(may, new URL(request.url).searchParams.get('after'))
   if (stream === undefined) return refusal(503, 'Too many tabs have a stream. This one polls.', { 'Retry-After': '10' })
   return answer(stream, { type: 'text/event-stream', more: { 'X-Accel-Buffering': 'no' } })
 })

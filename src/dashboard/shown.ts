@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { ListedHolder, ListedLock, ListedWaiter } from '../api/listing.js'
 import { signOf } from '../cli/locks/signs.js'
-import { type Past, type Person, type ShownLock, WINDOW } from './state.js'
+import { kept } from './same.js'
+import { MOST_PAST, type Past, type Person, type ShownLock, WINDOW } from './state.js'
 
-/** How many holders and waiters of one lock a page gets, how many ended holds, and how many characters of a text. */
+/** How many holders and waiters of one lock a page gets, and how many characters of a text. */
 const MOST_HOLDERS = 20
 const MOST_WAITERS = 50
-const MOST_PAST = 30
 const LONGEST = 300
 const MOST_KEYS = 20
 /** ms. The end of a lease is estimated again at each reading: what differs by less is the same. */
@@ -41,22 +41,6 @@ type Anybody = ListedHolder | ListedWaiter
 interface Around extends Pick<Seen, 'now' | 'alias'> {
   readonly people: readonly Person[] | undefined
 }
-
-const isSameList = (one: unknown, other: unknown): boolean =>
-  Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((item, i) => item === other[i])
-
-/** The same, down to the items of its lists. */
-const isSame = <T extends object>(one: T, other: T): boolean => {
-  const fields = Object.keys(one) as (keyof T)[]
-  return (
-    fields.length === Object.keys(other).length &&
-    fields.every((field) => one[field] === other[field] || isSameList(one[field], other[field]))
-  )
-}
-
-/** As it was, if nothing differs: what has not changed is still the same object at the next reading. */
-const kept = <T extends object>(now: T, before: T | undefined): T =>
-  before !== undefined && isSame(now, before) ? before : now
 
 /** Most of them stand where they stood. */
 const knownAs = (id: string, people: readonly Person[] | undefined, at: number): Person | undefined => {
@@ -133,13 +117,14 @@ const leaseOf = ({ remaining }: ListedLock, now: number, before: ShownLock | und
 /** When that ended which is not there any more. */
 const endOf = ({ seen }: Before, now: number): number => (now - seen > PAUSE ? seen : now)
 
-const ended = (before: Before | undefined, holders: readonly Person[], now: number): readonly Past[] => {
+const ended = (before: Before | undefined, holders: readonly Person[], { now, onEnd }: Ends): readonly Past[] => {
   if (before === undefined) return []
   const { lock } = before
   const end = endOf(before, now)
   const there = new Set(holders.map(({ id }) => id))
   const left = lock.holders.filter(({ id }) => !there.has(id))
   const past = left.map(({ id, client, short, label, since }) => {
+    onEnd?.(end)
     return { id, client, short, label, since, until: Math.max(since, end) }
   })
   return [...lock.past, ...past].filter(({ until }) => until > now - WINDOW).slice(-MOST_PAST)
@@ -154,8 +139,13 @@ export interface Before {
   readonly seen: number
 }
 
-export interface Seen {
+interface Ends {
   readonly now: number
+  /** Hears of each hold that ended since the reading before, and when: at the latest now. */
+  readonly onEnd?: ((at: number) => void) | undefined
+}
+
+export interface Seen extends Ends {
   readonly alias: Alias
   readonly before: (id: string) => Before | undefined
   /** Its holder is known to lead. */
@@ -168,7 +158,8 @@ const SLOT = ':slot-lock:'
 const roleOf = ({ name }: ListedLock, election: boolean): Pick<ShownLock, 'role'> =>
   election ? { role: 'election' } : name.includes(SLOT) ? { role: 'slot' } : {}
 
-export const shown = (lock: ListedLock, { now, alias, before: at, election = false }: Seen): ShownLock => {
+export const shown = (lock: ListedLock, seen: Seen): ShownLock => {
+  const { now, alias, before: at, election = false } = seen
   const id = idOf(lock, alias)
   const last = at(id)
   const before = last?.lock
@@ -187,15 +178,17 @@ export const shown = (lock: ListedLock, { now, alias, before: at, election = fal
     ...(lock.token !== undefined && { token: String(lock.token) }),
     ...(lock.available !== undefined && { available: lock.available }),
     ...(lock.permits !== undefined && { permits: lock.permits }),
-    past: ended(last, holders, now),
+    ...(lock.interval !== undefined && { interval: lock.interval }),
+    past: ended(last, holders, seen),
   }
   return kept(next, before)
 }
 
 /** A lock that was there at the reading before, and is free now; undefined: nothing of it is worth showing any more. */
-export const freed = (before: Before, now: number): ShownLock | undefined => {
+export const freed = (before: Before, ends: Ends): ShownLock | undefined => {
+  const { now } = ends
   const free = before.lock.free ?? endOf(before, now)
-  const past = ended(before, [], now)
+  const past = ended(before, [], ends)
   if (now - free > WINDOW || past.length === 0) return undefined
   const { id, name, kind, role } = before.lock
   const lock: ShownLock = {

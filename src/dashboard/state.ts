@@ -50,7 +50,9 @@ export interface ShownLock {
   readonly token?: string | undefined
   readonly available?: number | undefined
   readonly permits?: number | undefined
-  /** The newest holds that have ended, the oldest first. */
+  /** Of a rate limiter: the length of its window, ms. */
+  readonly interval?: number | undefined
+  /** The newest holds that have ended, the oldest first: at most `MOST_PAST`. */
   readonly past: readonly Past[]
   /** It is free since then, and no call waits for it. */
   readonly free?: number | undefined
@@ -74,15 +76,46 @@ export interface Trouble {
 /** How many holds were seen to be handed over, or to end, and how many callers waited at most. */
 export type Rate = readonly [handOvers: number, waiters: number]
 
+/** A slot that is due or was. All texts come from other processes. */
+export interface ShownSlot {
+  /** When it is due, ms since the epoch. */
+  readonly due: number
+  /** `missed`: a process has marked it, so that none runs it any more. `unclaimed`: no process has claimed it. `due`: nor has one yet. */
+  readonly state: 'due' | 'unclaimed' | 'running' | 'ran' | 'failed' | 'crashed' | 'missed'
+  /** The client that runs or ran it: its label, or the first part of its id. */
+  readonly who?: string | undefined
+  readonly began?: number | undefined
+  /** ms */
+  readonly took?: number | undefined
+  readonly attempt?: number | undefined
+}
+
+/** A schedule that the dashboard was told about. */
+export interface ShownSchedule {
+  readonly name: string
+  readonly cron: string
+  readonly timezone: string
+  readonly next: number | null
+  /** The newest first. */
+  readonly slots: readonly ShownSlot[]
+  /** Why they cannot be read. */
+  readonly trouble?: string | undefined
+}
+
 /** What stands beside the locks. */
 export interface Around {
-  /** When the server was read, by its clock, ms since the epoch. */
+  /** When the server was read, by its clock, ms since the epoch; 0: never yet. */
   readonly at: number
+  /** The server's time when this was sent. */
+  readonly now: number
+  /** Stands for the reading: a page that knows it needs no snapshot. */
+  readonly reading: string
   /** ms from the beginning of one reading to the next. */
   readonly every: number
   readonly where: string
   /** The server's name and version, if it says so. */
   readonly server?: string | undefined
+  readonly schedules: readonly ShownSchedule[]
   /** The last five minutes, in steps of five seconds; `null`: nobody looked. */
   readonly rates: readonly (Rate | null)[]
   readonly cycles: readonly (readonly CycleStep[])[]
@@ -98,11 +131,29 @@ export interface Snapshot extends Around {
   readonly locks: readonly ShownLock[]
 }
 
+/** A lock that the page knows: only the fields that differ. */
+export interface ChangedLock extends Partial<Omit<ShownLock, 'past' | 'waiting'>> {
+  readonly id: string
+  /** An `id` stands for who waited already, as before. */
+  readonly waiting?: readonly (Person | string)[]
+  /** Fields that it has no more. */
+  readonly unset?: readonly (keyof ShownLock)[]
+  /** Holds that have ended since, for the end of `past`. Of who was shown as a holder, only the `id`, and `until`. */
+  readonly ended?: readonly (Past | readonly [id: string, until: number])[]
+}
+
 /** What has changed since the message before. */
 export interface Difference extends Around {
   readonly set: readonly ShownLock[]
+  readonly changed: readonly ChangedLock[]
   readonly gone: readonly string[]
 }
 
+/** The page knows everything else already. */
+export type Unchanged = Around & Pick<Snapshot, 'may'>
+
 /** ms. How much of the past is shown, and how long a lock that is free stays on the page. */
 export const WINDOW = 60_000
+
+/** How many ended holds of one lock are shown. */
+export const MOST_PAST = 30

@@ -38,11 +38,11 @@ export class Streams {
     this.#longest = longest
   }
 
-  /** Undefined: there are too many. */
-  open(may: 'read' | 'act'): ReadableStream<Uint8Array> | undefined {
+  /** `after`: the reading that the tab knows. Undefined: there are too many. */
+  open(may: 'read' | 'act', after: string | null = null): ReadableStream<Uint8Array> | undefined {
     if (this.#open >= this.#most) return undefined
     this.#open += 1
-    const tab = new Tab({ reader: this.#reader, may, longest: this.#longest, closed: () => (this.#open -= 1) })
+    const tab = new Tab({ reader: this.#reader, may, after, longest: this.#longest, closed: () => (this.#open -= 1) })
     return new ReadableStream(tab, { highWaterMark: BUFFER })
   }
 }
@@ -50,6 +50,7 @@ export class Streams {
 interface TabOptions {
   readonly reader: Reader
   readonly may: 'read' | 'act'
+  readonly after: string | null
   /** ms */
   readonly longest: number
   readonly closed: () => void
@@ -77,6 +78,14 @@ class Tab {
     const stop = await reader.watch((difference) => this.#tell(controller, difference))
     this.#stop = stop
     if (this.#over) stop()
+    else this.#begin(controller)
+  }
+
+  /** A stream ends each minute: the tab that opens the next one usually knows everything. */
+  #begin(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const { reader, may, after } = this.#options
+    const { around } = reader
+    if (around.reading === after) controller.enqueue(message('unchanged', { ...around, may }))
     else this.#show(controller)
   }
 

@@ -1388,46 +1388,50 @@ export const listingClients: Script<
 
 /**
  * What a client has published about its locks, some at a time. What is longer than any entry is another program's, and is left out.
- * Returns [string next, string[pairs] entries] where to go on, 0 when that is all; fields and values in turn
+ * Returns [string next, string lines, string[pairs] others] where to go on, 0 when that is all; fields and values in turn, each a line: one text is read much faster than thousands; those that are of several lines themselves
  */
 export const listingEntries: Script<
   readonly [index: string],
   readonly [from: string],
-  readonly [next: string, entries: readonly string[]]
+  readonly [next: string, lines: string, others: readonly string[]]
 > = script(
   'listing/entries',
-  'd8d8cf656f83db92f3d5d8b8fed2564ee929a952',
+  '1554c2e0619ee98e43ac89cf0ea7f9ab9d7d4075',
   fieldsAtText +
-    '\nlocal index=KEYS[1]local from=ARGV[1]local some,on=fieldsAt(index,from,1000,100000)local entries={}for i=1,#some,2 do\nif#some[i]+#some[i+1]<=100000 then entries[#entries+1],entries[#entries+2]=some[i],some[i+1]end\nend\nreturn{on,entries}',
+    "\nlocal index=KEYS[1]local from=ARGV[1]local some,on=fieldsAt(index,from,1000,100000)local lines,others={},{}for i=1,#some,2 do\nlocal field,value=some[i],some[i+1]if#field+#value<=100000 then\nlocal long=string.find(field,'\\n',1,true)or string.find(value,'\\n',1,true)local list=long and others or lines\nlist[#list+1],list[#list+2]=field,value\nend\nend\nreturn{on,table.concat(lines,'\\n'),others}",
   1,
-  tuple(text, pairs),
+  tuple(text, text, pairs),
 )
 
 /**
  * How many permits there are of what many may have at once, and the waiters in their order; if there are many, some at a time. Writes nothing.
- * Returns [integer available, integer permits, string[pairs] waiting owners and deadlines in turn] -1: not known, or none are set; without a deadline: empty
+ * Returns [integer available, integer permits, integer interval, string[pairs] waiting owners and deadlines in turn] -1: not known, or none are set; without a deadline: empty
  */
 export const listingInspectShared: Script<
-  readonly [object: string, timeouts: string, line: string, deadlines: string],
+  readonly [object: string, rest: string, line: string, deadlines: string],
   readonly [kind: string, first: number],
-  readonly [available: number, permits: number, waiting: readonly string[]]
+  readonly [available: number, permits: number, interval: number, waiting: readonly string[]]
 > = script(
   'listing/inspect-shared',
-  '5d4b3a8773289b3e268a8a13f84e434ff9779f99',
-  wholeText +
+  '1e8681987b08fa26bfe3107a559089638dd2e6c3',
+  shortFieldsText +
+    '\n' +
+    wholeText +
     '\n' +
     membersAtText +
     '\n' +
-    textOfText +
-    '\n' +
     serverNowText +
     '\n' +
+    textOfText +
+    '\n' +
+    rateLimiterGrantSizeText +
+    "\nlocal function leftNow(value,permits,rate,interval)local gone,long=membersAt(permits,0,100,serverNow()-interval)if redis.call('ZCOUNT',permits,'-inf','+inf')==#gone/2 then\nreturn rate\nend\nlocal left=whole(textOf(value))if not left or long or#gone>=200 then\nreturn-1\nend\nfor i=1,#gone,2 do left=left+grantSize(gone[i])end\nreturn left<=rate and math.max(0,left)or-1\nend\n" +
     linePlacesAtText +
     '\n' +
     lineWaitersAtText +
-    "\nlocal object,timeouts,line,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local kind,first=ARGV[1],tonumber(ARGV[2])local available,permits,waiting=-1,-1,{}if kind=='rateLimiter'then\nlocal rate=redis.call('HSTRLEN',object,'rate')<20 and redis.call('HGET',object,'rate')permits=rate and whole(rate)or-1\nfor i,text in ipairs((membersAt(line,first,500)))do\nwaiting[i]=i%2==1 and#text<100 and text or''end\nelse\nlocal text=textOf(object)local count=text and whole(text)if text and not count then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\navailable=count and math.max(0,count)or-1\nif kind=='permitSemaphore'and count then\nlocal now=serverNow()available=math.max(0,count+redis.call('ZCOUNT',timeouts,'-inf',now))permits=available+redis.call('ZCOUNT',timeouts,'('..now,'+inf')end\nif kind~='countDownLatch'then\nwaiting=waitersAt(line,deadlines,first,function()return false end)end\nend\nreturn{available,permits,waiting}",
+    "\nlocal object,rest,line,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local kind,first=ARGV[1],tonumber(ARGV[2])local available,permits,interval,waiting=-1,-1,-1,{}if kind=='rateLimiter'then\nlocal set=shortFields(object,'rate','interval','type',deadlines)permits,interval=whole(set[1])or-1,whole(set[2])or-1\nif permits>=0 and interval>0 and set[3]=='0'and not set[4]then\navailable=leftNow(rest,deadlines,permits,interval)end\nfor i,text in ipairs((membersAt(line,first,500)))do\nwaiting[i]=i%2==1 and#text<100 and text or''end\nelse\nlocal text=textOf(object)local count=text and whole(text)if text and not count then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\navailable=count and math.max(0,count)or-1\nif kind=='permitSemaphore'and count then\nlocal now=serverNow()available=math.max(0,count+redis.call('ZCOUNT',rest,'-inf',now))permits=available+redis.call('ZCOUNT',rest,'('..now,'+inf')end\nif kind~='countDownLatch'then\nwaiting=waitersAt(line,deadlines,first,function()return false end)end\nend\nreturn{available,permits,interval,waiting}",
   4,
-  tuple(integer, integer, pairs),
+  tuple(integer, integer, integer, pairs),
 )
 
 /**

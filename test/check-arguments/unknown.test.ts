@@ -133,6 +133,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   ),
   'holdfast/dashboard, dashboard': (client, options: object) =>
     dashboard({ client, authorize: () => 'read', ...options }),
+  'holdfast/dashboard, a schedule': (client, options: object) =>
+    dashboard({ client, authorize: () => 'read', schedules: [{ name: 'x', cron: '0 2 * * *', ...options }] }),
   'holdfast/nest, HoldfastModule': (_client, options) => HoldfastModule.forRoot(options),
   'holdfast/nest, holdfastIndicator': (client, options) => holdfastIndicator(client, options),
   'holdfast/nest, Leader': (_client, options) => Leader('x', options),

@@ -467,6 +467,43 @@ void describe('the handler of the dashboard', () => {
     await client.close()
   })
 
+  onServer('the newest slots of a schedule: what ran, what was missed, what no process has claimed', async (broken) => {
+    const client = await broken.open({ label: 'web-1' })
+    const slots = client.slots('nightly')
+    const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000
+    const due = (daysAgo: number) => new Date(midnight - daysAgo * 86_400_000)
+    await slots.run(due(0), () => undefined)
+    await slots.run(due(1), () => Promise.reject(new Error('no disk')))
+    await slots.skip(due(2))
+    const schedules = [
+      { name: 'nightly', cron: '0 0 * * *' },
+      { name: 'wrong', cron: 'never' },
+    ]
+    const base = await served(broken, { schedules })
+    await until(async () => (await state(base)).schedules.length > 0)
+    const [nightly, wrong] = (await state(base)).schedules
+    assert.deepEqual(
+      nightly?.slots.map(({ due: at, state: is, who, attempt }) => [(midnight - at) / 86_400_000, is, who, attempt]),
+      [
+        [0, 'ran', 'web-1', undefined],
+        [1, 'failed', 'web-1', undefined],
+        [2, 'missed', undefined, undefined],
+        ...[3, 4, 5, 6].map((day) => [day, 'unclaimed', undefined, undefined]),
+      ],
+    )
+    assert.equal(nightly?.next, midnight + 86_400_000)
+    assert.deepEqual([wrong?.slots, wrong?.next], [[], null])
+    assert.match(wrong?.trouble ?? '', /cannot compute slots for 'never'/)
+  })
+
+  void test('a list of schedules that is none is refused', async () => {
+    const client = await connect('memory:')
+    const wrong = [{}, 'x', [1], [{ name: '' }], [{ name: 'a', cron: 5 }], [{ name: 'a', cron: '', timezone: 5 }]]
+    for (const schedules of [...wrong, Array(21).fill({ name: 'a', cron: '' })])
+      assert.throws(() => dashboard({ client, authorize: () => 'read', schedules: schedules as never }), TypeError)
+    await client.close()
+  })
+
   onServer('another site cannot open a stream', async (broken) => {
     const base = await served(broken)
     for (const path of ['events', 'state'])

@@ -15,7 +15,7 @@ import { chromiumProgram } from '../../scripts/test/chromium.mjs'
 import type { Client } from '../support/engines.js'
 import { type Broken, onServer } from '../support/server.js'
 import { until } from '../support/until.js'
-import { heldLock, listening, listing, served } from './stage.js'
+import { heldBy, heldLock, listening, listing, overriding, served } from './stage.js'
 
 const PICTURES = join(import.meta.dirname, '../../../.build/dashboard')
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -188,6 +188,59 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
     await (await second).release()
   })
 
+  onServer('a limiter shows how much of its window is used; the slots of a schedule have a page', async (broken) => {
+    const [web, worker] = [await broken.open({ label: 'web-1' }), await broken.open({ label: '<b>worker</b>' })]
+    const mails = web.rateLimiter('mails')
+    await mails.trySetRate({ permits: 4, interval: 60_000 })
+    await mails.acquire({ permits: 3 })
+    worker
+      .rateLimiter('mails')
+      .acquire({ permits: 2 })
+      .catch(() => undefined)
+    const slots = worker.slots('nightly')
+    const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000
+    await slots.run(new Date(midnight), () => undefined)
+    await slots.skip(new Date(midnight - 86_400_000))
+    const schedules = [
+      { name: 'nightly', cron: '0 0 * * *' },
+      { name: 'wrong', cron: 'never' },
+    ]
+    const { page, errors } = await look(broken, await served(broken, { title: 'production', schedules }))
+    await lane(page, 'mails').getByText('1 of 4 permits left in 1m').waitFor()
+    await lane(page, 'mails').getByText('75 % used').waitFor()
+    await examine(page, 'limiter')
+    await page.getByRole('link', { name: 'Schedules' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'nightly 1 missed' }).waitFor()
+    await page.getByText(/^ran in .* by <b>worker<\/b>$/).waitFor()
+    await page.getByText('cannot compute slots').waitFor()
+    await examine(page, 'schedules')
+    await page.keyboard.press('Escape')
+    await lane(page, 'mails').waitFor()
+    assert.deepEqual(errors, [])
+  })
+
+  onServer('a page that opens while no reading ends: what it shows is as old as it is', async (broken) => {
+    const client = await broken.open({ presence: false })
+    const held = { ...heldLock('deploy', 600_000), holders: [{ ...heldBy(heldLock('deploy')), since: Date.now() }] }
+    let end: () => void = () => undefined
+    const ended = new Promise<void>((resolve) => (end = resolve))
+    broken.after(() => end())
+    let readings = 0
+    const slow = overriding(client, {
+      async *list() {
+        if ((readings += 1) > 1) await ended
+        yield held
+      },
+    })
+    const base = await served(broken, { client: slow })
+    await look(broken, base)
+    await until(() => readings > 1 && Date.now() - (held.holders[0]?.since ?? 0) > 6000, 20_000)
+    const { page } = await look(broken, base)
+    const shown = await lane(page, 'deploy').locator('.line2').textContent()
+    assert.ok(Number(/(\d+)s/.exec(shown ?? '')?.[1]) >= 6, `${shown}`)
+  })
+
   onServer('hostile names and labels are only text', async (broken) => {
     const evil = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
     const client = await broken.open({ label: evil })
@@ -294,9 +347,11 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
     const serve = dashboard({ client, authorize: () => 'read' })
     let opened = 0
     const node = toNode(async (request) => {
-      if (!request.url.endsWith('/events')) return serve(request)
+      const { pathname, searchParams } = new URL(request.url)
+      if (!pathname.endsWith('/events')) return serve(request)
       opened += 1
-      return new Response(streams.open('read') ?? null, { headers: { 'Content-Type': 'text/event-stream' } })
+      const stream = streams.open('read', searchParams.get('after'))
+      return new Response(stream ?? null, { headers: { 'Content-Type': 'text/event-stream' } })
     })
     const { page, errors } = await look(
       broken,

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type ListedLock } from 'holdfast'
+import { changed } from '#src/dashboard/change.js'
+import { Picture, type Step } from '#src/dashboard/picture.js'
 import { Rates } from '#src/dashboard/rates.js'
 import { Reader } from '#src/dashboard/reader.js'
 import { type Before, freed, shown } from '#src/dashboard/shown.js'
-import type { Difference, ShownLock } from '#src/dashboard/state.js'
+import { type Difference, type ShownLock, WINDOW } from '#src/dashboard/state.js'
 import { Streams } from '#src/dashboard/streams.js'
+import { seeded } from '../support/random.js'
 import { until } from '../support/until.js'
-import { heldLock, listing } from './stage.js'
+import { heldBy, heldLock, listing, overriding } from './stage.js'
 
 const alias = (text: string): string => text
 
@@ -20,8 +24,8 @@ const after = (...readings: readonly (readonly [now: number, remaining: number])
 }
 
 const difference: Difference = {
-  ...{ at: 0, every: 1000, where: '', cycles: [], rates: [], trouble: null, missing: null, hidden: 0 },
-  ...{ set: [], gone: [] },
+  ...{ at: 0, now: 0, reading: 'r7', every: 1000, where: '', cycles: [], rates: [], schedules: [] },
+  ...{ trouble: null, missing: null, hidden: 0, set: [], changed: [], gone: [] },
 }
 
 /** A reader that reads when it is told to. */
@@ -32,6 +36,7 @@ const told = () => {
       listener = given
       return () => undefined
     },
+    around: difference,
     snapshot: () => ({ ...difference, locks: [] }),
   }
   return { reader: reader as unknown as Reader, read: () => listener(difference) }
@@ -67,10 +72,10 @@ void describe('what the dashboard makes of two readings', () => {
   void test('what has ended while nobody looked ended when it was last seen', () => {
     const last = after([0, 30_000], [10_000, 20_000])
     const untilOf = (lock: ShownLock | undefined) => lock?.past.map(({ until }) => until)
-    assert.deepEqual(untilOf(freed(last, 40_000)), [10_000])
-    assert.equal(freed(last, 40_000)?.free, 10_000)
-    assert.equal(freed(last, 80_000), undefined)
-    assert.deepEqual(untilOf(freed(last, 11_000)), [11_000])
+    assert.deepEqual(untilOf(freed(last, { now: 40_000 })), [10_000])
+    assert.equal(freed(last, { now: 40_000 })?.free, 10_000)
+    assert.equal(freed(last, { now: 80_000 }), undefined)
+    assert.deepEqual(untilOf(freed(last, { now: 11_000 })), [11_000])
     const other = { ...heldLock('deploy'), holders: [{ ...heldLock('deploy').holders[0], owner: 'other:1' }] as never }
     assert.deepEqual(untilOf(shown(other, { now: 40_000, alias, before: () => last })), [10_000])
   })
@@ -90,52 +95,192 @@ void describe('what the dashboard makes of two readings', () => {
     await client.close()
   })
 
-  void test("the server's clock is read again after the connection was lost, and each 60th reading", async () => {
+  void test("the server's version is read again after the connection was lost, and at each 60th reading", async () => {
     const client = await connect('memory:')
-    let clocks = 0
+    let asked = 0
     let reconnected: () => void = () => undefined
-    const counting = new Proxy(
+    const counting = overriding(
       listing(client, () => []),
       {
-        get: (target, part) => {
-          if (part === 'script')
-            return (lua: string) => {
-              if (lua.includes('TIME')) clocks += 1
-              return target.script(lua)
-            }
-          if (part === 'on') return (_: string, listener: () => void) => (reconnected = listener)
-          return Reflect.get(target, part) as unknown
+        script: (lua: string) => {
+          if (lua.includes('INFO')) asked += 1
+          return client.script(lua)
         },
+        on: (_: string, listener: () => void) => (reconnected = listener),
       },
     )
     const reader = new Reader({ client: counting, alias, where: '' })
     for (let i = 0; i < 59; i += 1) await reader.fresh()
-    assert.equal(clocks, 1)
+    assert.equal(asked, 1)
     await reader.fresh()
-    assert.equal(clocks, 2)
+    assert.equal(asked, 2)
     reconnected()
     await reader.fresh()
-    assert.equal(clocks, 3)
+    assert.equal(asked, 3)
     await client.close()
   })
+
+  void test('a snapshot of an old reading says when it is sent', async () => {
+    const client = await connect('memory:')
+    const reader = new Reader({ client: listing(client, () => []), alias, where: '' })
+    await reader.poll()
+    const { at } = reader.snapshot()
+    await until(() => reader.snapshot().now >= at + 200)
+    assert.equal(reader.snapshot().at, at)
+    await client.close()
+  })
+
+  void test("a server's clock that is set back hides no waiter, and an answer on a slow way moves no time", async () => {
+    const client = await connect('memory:')
+    let [ahead, slow] = [0, 0]
+    const script = (lua: string) =>
+      lua.includes('TIME')
+        ? {
+            run: async () => {
+              await sleep(slow)
+              const ms = Date.now() + ahead
+              return [`${Math.floor(ms / 1000)}`, `${(ms % 1000) * 1000}`]
+            },
+          }
+        : client.script(lua)
+    const waiter = { owner: 'b:1', client: 'b-0000', label: 'web-2' }
+    const waitedFor = () => ({ ...heldLock('deploy'), waiting: [{ ...waiter, deadline: Date.now() + ahead + 9000 }] })
+    const server = overriding(
+      listing(client, () => [waitedFor()]),
+      { script },
+    )
+    const reader = new Reader({ client: server, alias, where: '' })
+    const read = async () => {
+      await reader.fresh()
+      return reader.snapshot()
+    }
+    assert.equal((await read()).locks[0]?.waiters, 1)
+    ahead = -3_600_000
+    const back = await read()
+    assert.equal(back.locks[0]?.waiters, 1)
+    assert.ok(Math.abs(back.at - Date.now() - ahead) < 1000)
+    ahead = 3_600_000
+    assert.equal((await read()).locks[0]?.waiters, 1)
+    // The middle of its way would be 100 ms beside the truth.
+    slow = 200
+    const { now } = await read()
+    assert.ok(Math.abs(now - Date.now() - ahead) < 80, `${now - Date.now() - ahead} ms`)
+    await client.close()
+  })
+})
+
+/** What pages show after these readings: when, and which locks were listed then. */
+const pictured = async (...readings: readonly (readonly [now: number, listed: readonly ListedLock[]])[]) => {
+  const client = await connect('memory:')
+  const picture = new Picture(client, alias)
+  const steps = readings.map(([now, listed]) => picture.take({ now, listed, partly: false }))
+  await client.close()
+  const ended = (step: Step | undefined) => step?.rates.map((rate) => rate?.[0] ?? 0) ?? []
+  return { picture, steps, ended: ended(steps.at(-1)) }
+}
+
+void describe('what several readings say', () => {
+  const deploy = heldLock('deploy')
+
+  void test('a hold that ended between two readings far apart is counted once, where it was seen last', async () => {
+    const { ended } = await pictured([0, [deploy]], [12_000, []], [24_000, []])
+    assert.deepEqual(ended.slice(-5), [1, 0, 0, 0, 0])
+    const soon = await pictured([0, [deploy]], [6000, []], [12_000, []])
+    assert.deepEqual(soon.ended.slice(-3), [0, 1, 0])
+    const early = await pictured([0, [{ ...deploy, holders: [{ ...heldBy(deploy), since: 5000 }] }]], [1000, []])
+    assert.deepEqual(early.ended.slice(-1), [1], 'its client is ahead: it says that the hold began later')
+    const hour = await pictured([0, [deploy]], [3_600_000, []])
+    assert.equal(Math.max(...hour.ended), 0)
+  })
+
+  void test("after the server's clock was set back, nothing from the future is left", async () => {
+    const other = { ...deploy, holders: [{ ...heldBy(deploy), owner: 'deploy:2' }] }
+    const gone = heldLock('gone')
+    const { picture, steps } = await pictured(
+      [1_000_000, [deploy, gone]],
+      [1_001_000, [other, gone]],
+      [1_002_000, [other]],
+      [500_000, [other]],
+    )
+    assert.deepEqual(
+      picture.locks.map(({ name, past, free }) => [name, past.length, free]),
+      [['deploy', 0, undefined]],
+    )
+    // Pages replace what they have: it says nothing any more.
+    assert.deepEqual([steps[3]?.set.length, steps[3]?.changed.length, steps[3]?.gone], [1, 0, ['lock gone']])
+  })
+
+  void test('a page that applies the differences has what a new page gets', async () => {
+    const client = await connect('memory:')
+    const picture = new Picture(client, alias)
+    let page = new Map<string, ShownLock>()
+    const random = seeded(7)
+    const pick = (most: number) => Math.floor(random() * most)
+    const person = (n: number) => ({ owner: `c${n}:1`, client: `c${n}-0000`, ...(n % 2 > 0 && { label: `web-${n}` }) })
+    const lock = (i: number): ListedLock => ({
+      ...{ name: `order:${i}`, key: `order:${i}`, kind: 'lock', remaining: pick(8) > 0 ? 1000 * pick(30) : Infinity },
+      holders: pick(5) > 0 ? [{ ...person(pick(4)), mode: 'exclusive', count: 1 + pick(2) }] : [],
+      waiting: Array.from({ length: pick(4) }, (_, n) => person(4 + n)),
+      ...(pick(3) > 0 && { token: BigInt(pick(3)) }),
+    })
+    let now = 1_000_000
+    for (let reading = 0; reading < 200; reading += 1) {
+      now += pick(10) > 0 ? pick(3000) : pick(100_000) - 20_000
+      const listed = Array.from({ length: 12 }, (_, i) => lock(i)).filter(() => pick(4) > 0)
+      const step = picture.take({ now, listed, partly: pick(10) === 0 })
+      const next = new Map(page)
+      for (const id of step.gone) next.delete(id)
+      for (const one of step.set) next.set(one.id, one)
+      for (const one of step.changed) next.set(one.id, changed(next.get(one.id) ?? assert.fail(), sent(one), now))
+      page = next
+      for (const one of picture.locks)
+        assert.deepEqual(sent(recent(page.get(one.id) ?? assert.fail(), now)), sent(recent(one, now)))
+      assert.equal(page.size, picture.locks.length)
+    }
+    await client.close()
+  })
+})
+
+/** As it comes through JSON. */
+const sent = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+
+/** A page shows no holds that ended before the last minute. */
+const recent = (lock: ShownLock, now: number): ShownLock => ({
+  ...lock,
+  past: lock.past.filter(({ until }) => until > now - WINDOW),
 })
 
 void describe('what the last five minutes were like', () => {
   void test('hand-overs are added up, waiters are the most; where nobody looked there is nothing', () => {
     const rates = new Rates()
-    rates.add(0, 2, 5)
-    rates.add(4999, 1, 3)
-    rates.add(15_000, 4, 0)
-    assert.deepEqual(rates.list(15_000).slice(-4), [[3, 5], null, null, [4, 0]])
-    assert.equal(rates.list(15_000).length, 60)
-    rates.add(305_000, 1, 1)
-    assert.deepEqual(rates.list(305_000).filter(Boolean), [
+    rates.add(0, 5, [0, 0])
+    rates.add(4999, 3, [4999])
+    rates.add(20_000, 0, [20_000, 20_000, 20_000, 99_000])
+    assert.deepEqual(rates.list(20_000).slice(-5), [[3, 5], null, null, null, [4, 0]])
+    assert.equal(rates.list(20_000).length, 60)
+    rates.add(310_000, 1, [310_000])
+    assert.deepEqual(rates.list(310_000).filter(Boolean), [
       [4, 0],
       [1, 1],
     ])
     // The server's clock went back: what was to come counts no more.
-    rates.add(10_000, 7, 7)
+    rates.add(10_000, 7, Array<number>(7).fill(10_000))
     assert.deepEqual(rates.list(10_000).filter(Boolean), [[7, 7]])
+  })
+
+  void test('readings that are further apart than the steps leave no gap', () => {
+    const rates = new Rates()
+    rates.add(0, 5, [])
+    rates.add(12_000, 7, [12_000])
+    rates.add(27_000, 1, [])
+    assert.deepEqual(rates.list(27_000).slice(-6), [
+      [0, 5],
+      [0, 5],
+      [1, 7],
+      [0, 7],
+      [0, 7],
+      [0, 1],
+    ])
   })
 
   void test('an election and a slot are shown as what they are', async () => {
@@ -170,6 +315,19 @@ void describe('what the last five minutes were like', () => {
 })
 
 void describe('the stream of a tab', () => {
+  void test('a tab that knows the newest reading gets no snapshot', async () => {
+    const { reader } = told()
+    const streams = new Streams(reader, 9)
+    const second = async (after?: string): Promise<string> => {
+      const tab = streams.open('read', after)?.getReader() ?? assert.fail()
+      await tab.read()
+      const event = eventOf(await tab.read())
+      await tab.cancel()
+      return event
+    }
+    assert.deepEqual([await second('r7'), await second('r6'), await second('')], ['unchanged', 'snapshot', 'snapshot'])
+  })
+
   void test('a tab that is behind gets one snapshot, when it has read everything', async () => {
     const { reader, read } = told()
     const tab = new Streams(reader, 1).open('read')?.getReader() ?? assert.fail()

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,16 +25,21 @@ export const served = async (broken: Broken, options: Partial<DashboardOptions> 
   return `${await listening(broken, (request, response) => void serve(request, response))}/`
 }
 
-/** The client, but it lists these locks. */
-export const listing = (client: Client, locks: (options: ListOptions) => readonly ListedLock[]): Client =>
+/** The client with other parts. */
+export const overriding = (client: Client, parts: Readonly<Record<string, unknown>>): Client =>
   new Proxy(client, {
     get: (target, part) => {
-      if (part === 'list')
-        return async function* (options: ListOptions = {}) {
-          yield* locks(options)
-        }
+      if (typeof part === 'string' && Object.hasOwn(parts, part)) return parts[part]
       const value = Reflect.get(target, part) as unknown
       return typeof value === 'function' ? (value as () => unknown).bind(target) : value
+    },
+  })
+
+/** The client, but it lists these locks. */
+export const listing = (client: Client, locks: (options: ListOptions) => readonly ListedLock[]): Client =>
+  overriding(client, {
+    async *list(options: ListOptions = {}) {
+      yield* locks(options)
     },
   })
 
@@ -42,3 +48,5 @@ export const heldLock = (name: string, remaining = 20_000): ListedLock => ({
   ...{ name, key: name, kind: 'lock', remaining, waiting: [] },
   holders: [{ owner: `${name}:1`, client: `${name}-0000`, label: 'web-1', mode: 'exclusive', count: 1 }],
 })
+
+export const heldBy = ({ holders: [holder] }: ListedLock) => holder ?? assert.fail()

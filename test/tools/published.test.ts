@@ -101,7 +101,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   './express': 39,
   './fastify': 43,
   './hono': 39,
-  './dashboard': 137,
+  './dashboard': 145,
   './idempotency': 58,
   './migrate': 13,
   './otel': 48,

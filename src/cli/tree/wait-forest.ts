@@ -187,6 +187,12 @@ class Trees {
   }
 }
 
+/** Only the deadlocks: without drawing anything. */
+export const cyclesOf = (all: readonly ListedLock[]): readonly Cycle[] =>
+  all.some(({ holders }) => holders.some(({ waitsFor }) => waitsFor !== undefined))
+    ? new StuckHolds(new Locks(all)).cycles()
+    : []
+
 /** `all`: the locks of one reading, with what their holders wait for. */
 export const forestOf = (all: readonly ListedLock[]): Forest => {
   const locks = new Locks(all)

@@ -4,11 +4,12 @@ import { type Known, Live, type Told } from './live.js'
 import { LockPage } from './lock-page.js'
 import { Overview } from './overview.js'
 import { levelsOf, problemsOf } from './problems.js'
+import { SchedulesPage } from './schedules-page.js'
 import { after, type Theme, themeNow } from './theme.js'
 import { TICK, Time } from './track.js'
 import { shown, spanOf } from './words.js'
 
-/** `#/`, `#/clients` or `#/lock/<id>`. */
+/** `#/`, `#/clients`, `#/schedules` or `#/lock/<id>`. */
 const useAddress = (): string => {
   const [address, set] = useState(location.hash)
   useEffect(() => {
@@ -63,6 +64,9 @@ const ThemeSwitch = () => {
   )
 }
 
+/** What is no page of a lock. */
+const OTHERS = ['#/clients', '#/schedules']
+
 const Top = ({ known, address }: { known: Known; address: string }) => (
   <header>
     <a class="brand" href="#/">
@@ -75,12 +79,17 @@ const Top = ({ known, address }: { known: Known; address: string }) => (
     </a>
     {known.around !== undefined && known.around.where !== '' && <span class="where">{shown(known.around.where)}</span>}
     <nav aria-label="Pages">
-      <a href="#/" {...(address !== '#/clients' && { 'aria-current': 'page' })}>
+      <a href="#/" {...(!OTHERS.includes(address) && { 'aria-current': 'page' })}>
         Locks
       </a>
       <a href="#/clients" {...(address === '#/clients' && { 'aria-current': 'page' })}>
         Clients
       </a>
+      {known.around !== undefined && known.around.schedules.length > 0 && (
+        <a href="#/schedules" {...(address === '#/schedules' && { 'aria-current': 'page' })}>
+          Schedules
+        </a>
+      )}
     </nav>
     <Status known={known} />
     <ThemeSwitch />
@@ -130,6 +139,7 @@ const Waiting = () => <p class="nothing quiet">Reading the locks…</p>
 
 const Main = ({ known, around, address, now }: { known: Known; around: Told; address: string; now: number }) => {
   const { locks } = known
+  if (address === '#/schedules') return <SchedulesPage schedules={around.schedules} now={now} />
   // That nothing is locked would not be true.
   if (locks.size === 0 && around.missing !== null) return null
   const problems = problemsOf(around, locks.values(), now)

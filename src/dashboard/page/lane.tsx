@@ -1,7 +1,7 @@
 import type { Person, ShownLock } from '../state.js'
 import type { Problem } from './problems.js'
 import { edgeOf, HoldBar, PastBar, Track, WaitBar } from './track.js'
-import { age, count, isShared, kindText, permitsText, ROLES, shown, spanOf, whoIs } from './words.js'
+import { age, count, isShared, kindText, permitsText, ROLES, shown, spanOf, usedOf, whoIs } from './words.js'
 
 /** How many further holders and waiters a lane shows, and how high its parts are in px. The style sheet has the same numbers. */
 const MOST_HOLDERS = 4
@@ -51,6 +51,19 @@ const Lease = ({ lock, now }: { lock: ShownLock; now: number }) => {
   )
 }
 
+const Used = ({ lock }: { lock: ShownLock }) => {
+  const used = usedOf(lock)
+  if (used === undefined) return null
+  return (
+    <span class={`lease ${used === 1 ? 'late' : ''}`}>
+      <span class="meter">
+        <i style={{ transform: `scaleX(${used.toFixed(3)})` }} />
+      </span>
+      {Math.floor(used * 100)} % used
+    </span>
+  )
+}
+
 /** Who holds it, and for how long. */
 const State = ({ lock, now }: { lock: ShownLock; now: number }) => {
   const { holders, holding } = lock
@@ -85,6 +98,7 @@ const Head = ({ lock, now, level }: LaneProps) => (
       <State lock={lock} now={now} />
       {lock.holders[0] && <ModeOf one={lock.holders[0]} />}
       <Lease lock={lock} now={now} />
+      <Used lock={lock} />
     </div>
   </div>
 )

@@ -1,4 +1,5 @@
-import type { Difference, ShownLock, Snapshot } from '../state.js'
+import { changed } from '../change.js'
+import type { Difference, ShownLock, Snapshot, Unchanged } from '../state.js'
 
 /** What the page knows, and whether it is still told. */
 export interface Known {
@@ -84,10 +85,12 @@ export class Live {
   #open(): void {
     this.#source?.close()
     this.#streamAt = Date.now()
-    const source = new EventSource('events')
+    const after = this.#known.around?.reading ?? ''
+    const source = new EventSource(after === '' ? 'events' : `events?after=${encodeURIComponent(after)}`)
     this.#source = source
     source.addEventListener('snapshot', ({ data }) => this.#heard(data as string, this.#snapshot))
     source.addEventListener('difference', ({ data }) => this.#heard(data as string, this.#difference))
+    source.addEventListener('unchanged', ({ data }) => this.#heard(data as string, this.#unchanged))
     source.addEventListener('error', () => this.#failed())
     source.addEventListener('end', () => this.#open())
     this.#after(this.#patience + RETRY, () => this.#failed())
@@ -107,25 +110,33 @@ export class Live {
   }
 
   readonly #difference = (data: string): void => {
-    const { set, gone, ...around } = JSON.parse(data) as Difference
+    const { set, changed: changes, gone, ...around } = JSON.parse(data) as Difference
     // A difference without a snapshot before it says nothing.
     const { around: known } = this.#known
     if (known === undefined) return
     const locks = new Map(this.#known.locks)
     for (const id of gone) locks.delete(id)
     for (const lock of set) locks.set(lock.id, lock)
+    for (const change of changes) {
+      const lock = locks.get(change.id)
+      if (lock !== undefined) locks.set(lock.id, changed(lock, change, around.at))
+    }
     this.#take({ ...around, may: known.may }, locks, 'live')
   }
 
+  readonly #unchanged = (data: string): void => {
+    this.#take(JSON.parse(data) as Unchanged, this.#known.locks, 'live')
+  }
+
   #take(around: Told, locks: ReadonlyMap<string, ShownLock>, link: 'live' | 'polling'): void {
-    if (around.trouble === null) this.#setClock(around.at)
+    this.#setClock(around.now)
     this.#known = { around, locks, link, lostAt: undefined, refusal: undefined }
     this.#changed()
   }
 
   /** A small difference is the way of the message, which is not always equally long. */
-  #setClock(at: number): void {
-    const ahead = at - Date.now()
+  #setClock(now: number): void {
+    const ahead = now - Date.now()
     if (Math.abs(ahead - this.#ahead) > 250) this.#ahead = ahead
   }
 

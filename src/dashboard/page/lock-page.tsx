@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Past, Person, ShownLock } from '../state.js'
+import { MOST_PAST, type Past, type Person, type ShownLock, WINDOW } from '../state.js'
 import { Acts } from './acts.js'
 import { Lane } from './lane.js'
 import type { Problem } from './problems.js'
@@ -95,14 +95,22 @@ const Free = () => (
 const oldest = (people: readonly Person[]): Person =>
   people.reduce((one, other) => (other.since < one.since ? other : one))
 
-/** The dashboard keeps so many. */
-const MOST_PAST = 30
-
 const pastText = ({ length }: readonly Past[]): string => (length < MOST_PAST ? `${length}` : `${MOST_PAST} or more`)
 
 const median = (past: readonly Past[]): number => {
   const sorted = past.map(({ since, until }) => until - since).sort((a, b) => a - b)
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+}
+
+const Ended = ({ lock, now }: { lock: ShownLock; now: number }) => {
+  const past = lock.past.filter(({ until }) => until > now - WINDOW)
+  if (past.length === 0) return null
+  return (
+    <>
+      <Fact name="Holds that ended in the last minute">{pastText(past)}</Fact>
+      <Fact name="Half of them lasted at most">{spanOf(median(past))}</Fact>
+    </>
+  )
 }
 
 const Facts = ({ lock, now }: { lock: ShownLock; now: number }) => (
@@ -119,12 +127,7 @@ const Facts = ({ lock, now }: { lock: ShownLock; now: number }) => (
     {lock.token !== undefined && <Fact name="Newest token">{lock.token}</Fact>}
     <Fact name="Waiters">{lock.waiters}</Fact>
     {lock.waiting[0] !== undefined && <Fact name="Longest wait">{age(oldest(lock.waiting), now)}</Fact>}
-    {lock.past.length > 0 && (
-      <>
-        <Fact name="Holds that ended in the last minute">{pastText(lock.past)}</Fact>
-        <Fact name="Half of them lasted at most">{spanOf(median(lock.past))}</Fact>
-      </>
-    )}
+    <Ended lock={lock} now={now} />
   </dl>
 )
 

@@ -36,9 +36,21 @@ export const isShared = ({ kind }: ShownLock): boolean =>
   kind === 'semaphore' || kind === 'permitSemaphore' || kind === 'rateLimiter' || kind === 'countDownLatch'
 
 /** Of what nobody owns: how many permits there are. */
-export const permitsText = ({ kind, available = 0, permits = 0 }: ShownLock): string => {
+const rateText = ({ available, permits = 0, interval }: ShownLock): string => {
+  const window =
+    interval === undefined ? 'in each interval' : `in ${spanOf(interval).replace(/(?<=[mhd])00[smh]$/, '')}`
+  if (available === undefined) return `${count(permits, 'permit')} ${window}`
+  return `${available.toLocaleString('en')} of ${count(permits, 'permit')} left ${window}`
+}
+
+/** Of a rate limiter: which part of its window is used. */
+export const usedOf = ({ kind, available, permits = 0 }: ShownLock): number | undefined =>
+  kind !== 'rateLimiter' || available === undefined || permits <= 0 ? undefined : 1 - Math.min(1, available / permits)
+
+export const permitsText = (lock: ShownLock): string => {
+  const { kind, available = 0, permits = 0 } = lock
   if (kind === 'countDownLatch') return `count ${available}`
-  if (kind === 'rateLimiter') return `${permits} permits in each interval`
+  if (kind === 'rateLimiter') return rateText(lock)
   return permits > 0 ? `${available} of ${permits} permits available` : `${available} permits available`
 }
 

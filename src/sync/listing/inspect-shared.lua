@@ -1,16 +1,20 @@
 -- How many permits there are of what many may have at once, and the waiters in their order; if there are many, some at a time. Writes nothing.
--- KEYS object, timeouts, line, deadlines
+-- KEYS object, rest, line, deadlines
 -- ARGV kind, first (integer)
+--   rest: when permits with an id lapse; of a limiter, how many are left. deadlines: of a limiter, the grants in its window
 --   kind: semaphore, permitSemaphore, rateLimiter or countDownLatch
 --   first: where to continue with the waiters
--- returns [integer available, integer permits, string[pairs] waiting owners and deadlines in turn] -1: not known, or none are set; without a
--- deadline: empty
+-- returns [integer available, integer permits, integer interval, string[pairs] waiting owners and deadlines in turn] -1: not known, or none
+-- are set; without a deadline: empty
 
-local available, permits, waiting = -1, -1, {}
+local available, permits, interval, waiting = -1, -1, -1, {}
 if kind == 'rateLimiter' then
-  -- What is longer than any number was written by another program.
-  local rate = redis.call('HSTRLEN', object, 'rate') < 20 and redis.call('HGET', object, 'rate')
-  permits = rate and whole(rate) or -1
+  -- Beside the rate stands how far the grants are counted, while a count runs.
+  local set = shortFields(object, 'rate', 'interval', 'type', deadlines)
+  permits, interval = whole(set[1]) or -1, whole(set[2]) or -1
+  if permits >= 0 and interval > 0 and set[3] == '0' and not set[4] then
+    available = leftNow(rest, deadlines, permits, interval)
+  end
   for i, text in ipairs((membersAt(line, first, WAITERS_PART))) do
     waiting[i] = i % 2 == 1 and #text < LONGEST_NAME and text or ''
   end
@@ -23,11 +27,11 @@ else
   available = count and math.max(0, count) or -1
   if kind == 'permitSemaphore' and count then
     local now = serverNow()
-    available = math.max(0, count + redis.call('ZCOUNT', timeouts, '-inf', now))
-    permits = available + redis.call('ZCOUNT', timeouts, '(' .. now, '+inf')
+    available = math.max(0, count + redis.call('ZCOUNT', rest, '-inf', now))
+    permits = available + redis.call('ZCOUNT', rest, '(' .. now, '+inf')
   end
   if kind ~= 'countDownLatch' then
     waiting = waitersAt(line, deadlines, first, function() return false end)
   end
 end
-return { available, permits, waiting }
+return { available, permits, interval, waiting }

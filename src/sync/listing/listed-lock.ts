@@ -78,7 +78,7 @@ export const inspected = async (
 /** The lock as it is listed. `known`: the labels of the clients in it. */
 export const rowOf = (home: ListHome, claim: Claim, known: KnownLabels, state: SharedState): ListedLock => {
   const { key, shown, spells } = claim
-  const { available, permits } = state
+  const { available, permits, interval } = state
   const { holders, waiting, more, ...rest } = lockStateOf(state, known.labels)
   const cut = claim.more || holders.length > SHOWN || waiting.length > SHOWN
   return {
@@ -91,6 +91,7 @@ export const rowOf = (home: ListHome, claim: Claim, known: KnownLabels, state: S
     ...rest,
     ...(available !== undefined && { available }),
     ...(permits !== undefined && { permits }),
+    ...(interval !== undefined && { interval }),
   }
 }
 

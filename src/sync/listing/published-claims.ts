@@ -1,6 +1,7 @@
 import { isClientId, indexKey, registerKey } from '../../keys.js'
 import { listingClients, listingEntries } from '../../lua/scripts.gen.js'
 import type { Runtime } from '../../core/client/runtime.js'
+import { entriesIn } from './index-entries.js'
 import { type Listable, listable } from './kinds-in-one-row.js'
 import { isLeftOut, isPartAway, type SkippedLocks } from './skipped-locks.js'
 
@@ -60,8 +61,21 @@ const spellOf = (value: unknown): Spell | undefined => {
 
 const NO_KEYS: readonly string[] = []
 
+/** Most entries say only this: it is held, or waited for. */
+const ONE_SPELL = /^\{"([hw])":\[(\d{1,15}),(\d{1,15})\]\}$/
+
+const readSpell = (text: string): Said | undefined => {
+  const found = ONE_SPELL.exec(text)
+  if (found === null) return undefined
+  const spell: Spell = [Number(found[2]), Number(found[3])]
+  const [holds, waits] = found[1] === 'h' ? [spell, undefined] : [undefined, spell]
+  return { name: undefined, holds, waits, lost: undefined, keys: NO_KEYS, more: false }
+}
+
 /** Another program may have written anything. Undefined: it is no entry. */
 export const readEntry = (text: string): Said | undefined => {
+  const spell = readSpell(text)
+  if (spell !== undefined) return spell
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return undefined
@@ -147,7 +161,8 @@ export class PublishedClaims {
   async #readParts(client: string, index: string): Promise<void> {
     let from = '0'
     for (let parts = 0; parts < MOST_PARTS; parts++) {
-      const [next, entries] = await this.#runtime.link.run(listingEntries, [index], [from])
+      const part = await this.#runtime.link.run(listingEntries, [index], [from])
+      const [[next], entries] = [part, entriesIn(part)]
       for (let i = 0; i + 1 < entries.length; i += 2) this.#add(client, entries[i] as string, entries[i + 1] as string)
       if (next === '0') return
       from = next

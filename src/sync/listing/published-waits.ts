@@ -3,15 +3,16 @@ import type { Runtime } from '../../core/client/runtime.js'
 import { NOTHING, type Published, readPublished, type ToldWait } from '../../core/listing/nested-wait-format.js'
 import { isClientId, numberOf, waitsKey } from '../../keys.js'
 import { listingEntries } from '../../lua/scripts.gen.js'
+import { entriesIn } from './index-entries.js'
 import { lockKindOf } from './kinds-in-one-row.js'
 import { type ListHome, nameIn } from './listed-lock.js'
 
 /** The waits that a client publishes. If they cannot be read, its calls count as such that can go on. */
 export const publishedBy = async (runtime: Runtime, client: string): Promise<Published> => {
   try {
-    const [next, entries] = await runtime.link.run(listingEntries, [runtime.keyOf(waitsKey(client))], ['0'])
+    const part = await runtime.link.run(listingEntries, [runtime.keyOf(waitsKey(client))], ['0'])
     // What does not fit into one reply is not from one moment, and not from a client.
-    return next === '0' ? readPublished(entries) : NOTHING
+    return part[0] === '0' ? readPublished(entriesIn(part)) : NOTHING
   } catch {
     return NOTHING
   }

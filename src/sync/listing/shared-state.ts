@@ -6,6 +6,8 @@ import {
   expirableDeadlines,
   expirableQueue,
   limiterOrder,
+  limiterPermits,
+  limiterValue,
   numberless,
   permitsDeadlines,
   permitsQueue,
@@ -19,15 +21,16 @@ import type { Claim } from './published-claims.js'
 export interface SharedState extends ServerState {
   readonly available?: number
   readonly permits?: number
+  readonly interval?: number
 }
 
-type Keys = readonly [object: string, timeouts: string, line: string, deadlines: string]
+type Keys = readonly [object: string, rest: string, line: string, deadlines: string]
 
 /** Where one of these keys is not needed, the script gets the first again. */
 const KEYS: Readonly<Record<SharedKind, (key: string) => Keys>> = {
   semaphore: (key) => [key, key, permitsQueue(key), permitsDeadlines(key)],
   permitSemaphore: (key) => [key, permitTimeouts(key), expirableQueue(key), expirableDeadlines(key)],
-  rateLimiter: (key) => [key, key, limiterOrder(key), key],
+  rateLimiter: (key) => [key, limiterValue(key), limiterOrder(key), limiterPermits(key)],
   countDownLatch: (key) => [key, key, key, key],
 }
 
@@ -44,8 +47,8 @@ const claimed = ({ spells }: Claim): Waiters =>
 export const sharedStateOf = async (runtime: Runtime, kind: SharedKind, claim: Claim): Promise<SharedState> => {
   const runner = new NamedRunner(runtime, claim.key)
   const ask = (first: number) => runner.run(listingInspectShared, KEYS[kind](claim.key), [kind, first])
-  const [available, permits, queue] = await ask(0)
-  const line = await waitersInParts(queue, async (first) => (await ask(first))[2])
+  const [available, permits, interval, queue] = await ask(0)
+  const line = await waitersInParts(queue, async (first) => (await ask(first))[3])
   // The places of a limiter have no deadlines.
   const untimed =
     kind === 'rateLimiter' ? { waiting: line.waiting?.map(({ owner }) => ({ owner, deadline: Infinity })) ?? [] } : {}
@@ -54,5 +57,6 @@ export const sharedStateOf = async (runtime: Runtime, kind: SharedKind, claim: C
     ...{ ttl: -2, holders: [], ...line, ...untimed, ...latched },
     ...(available >= 0 && { available }),
     ...(permits >= 0 && { permits }),
+    ...(interval > 0 && { interval }),
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type ClientOptions, connect, type ListedLock, type ListOptions } from 'holdfast'
-import { indexKey } from '#src/keys.js'
+import { indexKey, limiterOrder, limiterPermits, limiterValue } from '#src/keys.js'
 import { admit, READER_LINE } from '../../support/acl.js'
 import { startCluster } from '../../support/redis-cluster.js'
 import { onServer } from '../../support/server.js'
@@ -24,7 +24,7 @@ const told = (rows: readonly ListedLock[]): unknown[] =>
 const ALL = [
   ['countDownLatch', 'l', 0, 3, undefined, undefined, [['waits', true]]],
   ['permitSemaphore', 'p', 0, 0, 2, undefined, [['waits', true]]],
-  ['rateLimiter', 'r', 0, undefined, 1, undefined, [['waits', true]]],
+  ['rateLimiter', 'r', 0, 0, 1, undefined, [['waits', true]]],
   ['semaphore', 's', 0, 1, undefined, undefined, [['waits', true]]],
 ]
 
@@ -153,5 +153,51 @@ onServer(
       rows.map(({ kind, name, available }) => [kind, name, available]),
       [['countDownLatch', 'count', 5]],
     )
+  },
+)
+
+onServer(
+  'a limiter that calls wait for → how many permits are left in its window; what is uncertain is left out',
+  async (broken) => {
+    const { open, redis } = broken
+    const [reader, waiter] = [await open(), await open()]
+    const limiter = reader.rateLimiter('r')
+    await limiter.trySetRate({ permits: 10, interval: 3_600_000 })
+    await limiter.acquire({ permits: 3 })
+    // A place that nobody asks about: a call would move the window.
+    await redis.hset(indexKey(waiter.id), 'rateLimiter r', JSON.stringify({ w: [1, 5] }))
+    await redis.zadd(limiterOrder('r'), '1', `${waiter.id}:1`)
+    const window = async () => {
+      const [row] = await all(reader, { kind: 'rateLimiter' })
+      return row && [row.available, row.permits, row.interval]
+    }
+    assert.deepEqual(await window(), [7, 10, 3_600_000])
+
+    const [value, grants] = [limiterValue('r'), limiterPermits('r')]
+    const there = async () =>
+      [await redis.get(value), await redis.zrange(grants, '0', '-1', 'WITHSCORES'), await redis.hgetall('r')] as const
+    // What has left the window counts, but stays where it is.
+    const [grant = Buffer.alloc(0)] = await redis.zrangeBuffer(grants, '0', '0')
+    await redis.zadd(grants, String(Date.now()), Buffer.concat([Buffer.alloc(16, 1), Buffer.from([2, 0, 0, 0])]))
+    await redis.zadd(grants, '1', grant)
+    const before = await there()
+    assert.deepEqual(await window(), [10, 10, 3_600_000])
+    assert.deepEqual(await there(), before)
+
+    for (const text of ['x', '99', '1e3', 'x'.repeat(100_000)]) {
+      await redis.set(value, text)
+      assert.deepEqual(await window(), [undefined, 10, 3_600_000], text.slice(0, 10))
+    }
+    await redis.set(value, '5')
+    for (let i = 0; i < 200; i++) await redis.zadd(grants, String(i), `${i}${'x'.repeat(20)}`)
+    assert.deepEqual(await window(), [undefined, 10, 3_600_000], 'too many grants have left the window')
+    await redis.del(grants)
+    assert.deepEqual(await window(), [10, 10, 3_600_000])
+    await redis.hset('r', 'type', '1')
+    assert.deepEqual(await window(), [undefined, 10, 3_600_000], 'each client has a window of its own')
+    await redis.hset('r', { type: '0', interval: '-1' })
+    assert.deepEqual(await window(), [undefined, 10, undefined])
+    await redis.hset('r', { interval: '1000', [grants]: '1 1 1' })
+    assert.deepEqual(await window(), [undefined, 10, 1000], 'a count runs')
   },
 )

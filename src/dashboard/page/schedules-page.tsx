@@ -1,0 +1,74 @@
+import type { ShownSchedule, ShownSlot } from '../state.js'
+import { count, shown, spanOf } from './words.js'
+
+const STATES: Readonly<Record<ShownSlot['state'], string>> = {
+  due: 'due now',
+  running: 'runs',
+  ran: 'ran',
+  failed: 'failed',
+  crashed: 'its process died',
+  missed: 'missed',
+  unclaimed: 'not run',
+}
+
+const two = (number: number): string => String(number).padStart(2, '0')
+
+/** A slot of today without its date. Both as the browser's clock shows them. */
+const timeOf = (at: number, now: number): string => {
+  const [date, today] = [new Date(at), new Date(now)]
+  const time = date.toLocaleTimeString('en-GB')
+  if (date.toDateString() === today.toDateString()) return time
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
+}
+
+const detailOf = ({ state, who, took, began, attempt }: ShownSlot, now: number): string =>
+  [
+    STATES[state],
+    ...(took === undefined ? [] : [`in ${spanOf(took)}`]),
+    ...(state === 'running' && began !== undefined ? [`for ${spanOf(Math.max(0, now - began))}`] : []),
+    ...(who === undefined ? [] : [`by ${shown(who)}`]),
+    ...(attempt === undefined ? [] : [`at attempt ${attempt}`]),
+  ].join(' ')
+
+const Slot = ({ slot, now }: { slot: ShownSlot; now: number }) => (
+  <li class={`slot ${slot.state}`}>
+    <i aria-hidden="true" />
+    <b>{timeOf(slot.due, now)}</b> <span class="quiet">{detailOf(slot, now)}</span>
+  </li>
+)
+
+const Schedule = ({ schedule, now }: { schedule: ShownSchedule; now: number }) => {
+  const { name, cron, timezone, next, slots, trouble } = schedule
+  const missed = slots.filter(({ state }) => state === 'missed' || state === 'crashed').length
+  return (
+    <section class="schedule">
+      <h2>
+        {shown(name)} {missed > 0 && <em class="tag odd">{missed} missed</em>}
+      </h2>
+      <p class="quiet">
+        <code>{shown(cron)}</code> in {shown(timezone)}
+        {next !== null && `, next ${next <= now ? 'now' : `in ${spanOf(next - now)}`}`}
+      </p>
+      {trouble !== undefined && <p class="trouble">Its slots cannot be read: {shown(trouble)}</p>}
+      {slots.length > 0 && (
+        <ol class="slots">
+          {slots.map((slot) => (
+            <Slot key={slot.due} {...{ slot, now }} />
+          ))}
+        </ol>
+      )}
+    </section>
+  )
+}
+
+/** The newest slots of each schedule, and what became of them. */
+export const SchedulesPage = ({ schedules, now }: { schedules: readonly ShownSchedule[]; now: number }) => (
+  <>
+    <h1>{count(schedules.length, 'schedule')}</h1>
+    <div class="schedules">
+      {schedules.map((schedule) => (
+        <Schedule key={schedule.name} {...{ schedule, now }} />
+      ))}
+    </div>
+  </>
+)
