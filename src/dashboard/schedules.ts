@@ -33,7 +33,7 @@ const claimed = (due: number, { state, by, attempt, began, ended }: SlotState): 
   // `skip` marks a slot that no process ran in time, so that none will.
   state: state === 'skipped' ? 'missed' : state,
   // That a process has marked it says nothing about that process.
-  ...(by !== undefined && state !== 'skipped' && { who: (by.label ?? by.client.slice(0, 8)).slice(0, LONGEST) }),
+  ...(state !== 'skipped' && { who: (by.label ?? by.client.slice(0, 8)).slice(0, LONGEST) }),
   ...(began !== undefined && { began }),
   ...(ended !== undefined && began !== undefined && { took: Math.max(0, ended - began) }),
   ...(attempt > 1 && { attempt }),
@@ -57,12 +57,16 @@ class Schedule {
     try {
       const cron = await (this.#cron ??= cronOf(pattern, timezone))
       const due = cron.before(now, SLOTS).filter((slot) => now - slot < REMEMBERED)
-      const slots = await Promise.all(due.map((slot) => this.#final.get(slot) ?? this.#ask(slot, now)))
+      const slots = await Promise.all(due.map((slot) => this.#slot(slot, now)))
       this.#final = new Map(slots.filter(isFinal).map((slot) => [slot.due, slot]))
       return { ...shown, next: cron.next(now) ?? null, slots: [...slots].reverse() }
     } catch (error) {
       return { ...shown, trouble: textOf(error) }
     }
+  }
+
+  async #slot(due: number, now: number): Promise<ShownSlot> {
+    return this.#final.get(due) ?? this.#ask(due, now)
   }
 
   async #ask(due: number, now: number): Promise<ShownSlot> {
