@@ -35,5 +35,5 @@ export const OPTIONS = {
   list: ['name', 'pattern', 'kind', 'scan', 'waits', 'onProgress', 'onSkipped', 'signal'],
   watch: ['kind', 'signal'],
   watched: ['pattern'],
-  runFlight: ['ttl', 'stale', 'failure', 'wait', 'lease', 'signal'],
+  runFlight: ['ttl', 'stale', 'reuse', 'failure', 'wait', 'lease', 'signal'],
 } as const satisfies Readonly<Record<string, readonly string[]>>

@@ -16,6 +16,12 @@ export interface FlightRunOptions {
   /** A value that is older than `ttl` by at most this many ms is returned as well, while a new one is computed in the background. Default 0. */
   readonly stale?: number | undefined
   /**
+   * Which stored values the call may return: `'fresh'`, those that are not older than `ttl` and `stale` by the server's clock; `'stored'`, each value that the
+   * server still has, even if its clock was set back meanwhile. `'stored'` is for work that must not run twice: if what is stored cannot be read, the call rejects
+   * with the code `WRONG_KIND` instead of computing. Default `'fresh'`.
+   */
+  readonly reuse?: 'fresh' | 'stored' | undefined
+  /**
    * What to do if the computation of another call fails. `'share'` rejects with its error, or with a `FlightError` if it ran in another process; `'retry'`
    * computes here. Default `'share'`. If a call's own work throws, the call always rejects with that error.
    */

@@ -890,7 +890,7 @@ export const flightLook: Script<
   readonly [string | null, number, number, string | null, string | null, string | null]
 > = script(
   'flight/look',
-  '989a5794ed68eb61575be8ede62a0287cfcc259d',
+  '60207c23d610445d87f2b3b69028ee396719a0f5',
   shortFieldsText +
     '\n' +
     wholeText +
@@ -900,7 +900,7 @@ export const flightLook: Script<
     serverNowText +
     '\n' +
     holderOfText +
-    "\nlocal record,lock=KEYS[1],KEYS[2]local after,fresh=tonumber(ARGV[1]),tonumber(ARGV[2])local token,ended,state,form=endedOf(record)local now=serverNow()local age=token and now-ended or 0\nlocal usable=token and(after>=0 and token~=after or state=='value'and math.max(0,age)<fresh and age>-1000)local holder=holderOf(lock)return{token and state or false,token or 0,math.max(0,age),usable and form or false,usable and redis.call('HGET',record,'value')or false,holder and#holder<100 and holder or holder==nil and''or false}",
+    "\nlocal record,lock=KEYS[1],KEYS[2]local after,fresh=tonumber(ARGV[1]),tonumber(ARGV[2])local token,ended,state,form=endedOf(record)if fresh<0 and not token and redis.call('EXISTS',record)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal now=serverNow()local age=token and now-ended or 0\nlocal isFresh=fresh<0 or math.max(0,age)<fresh and age>-1000\nlocal usable=token and(after>=0 and token~=after or state=='value'and isFresh)local holder=holderOf(lock)return{token and state or false,token or 0,math.max(0,age),usable and form or false,usable and redis.call('HGET',record,'value')or false,holder and#holder<100 and holder or holder==nil and''or false}",
   2,
   tuple(either(text, nil), integer, integer, either(text, nil), either(text, nil), either(text, nil)),
 )

@@ -79,7 +79,7 @@ void describe('an option that gives another value when it is read again', () => 
       slots: [{ retention: 10_000 }, (it) => client.slots('n', it)],
       'slots.run': [{ retry: 1, lease: 500 }, (it) => client.slots('n').run('a', it, () => 1)],
       'flight.run': [
-        { ttl: 1000, stale: 10, failure: 'share', wait: 1000 },
+        { ttl: 1000, stale: 10, reuse: 'fresh', failure: 'share', wait: 1000 },
         (it) => client.flight('x').run('k', it, () => 1),
       ],
       'ownedLock.lock': [{ signal }, (it) => client.lock('o').for(client.owner()).lock(500, it)],

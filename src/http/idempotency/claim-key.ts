@@ -43,7 +43,8 @@ export const claim = (flight: Flight, key: string, { ttl, lease, signal }: Claim
         resolve({ state: 'begun', token, signal: lost, end })
       })
     }
-    const options = { ttl, lease, signal, wait: 0, failure: 'retry' } as const
+    // The answer counts for as long as it is stored, even if the server's clock was set back: better an old answer than a second run.
+    const options = { ttl, reuse: 'stored', lease, signal, wait: 0, failure: 'retry' } as const
     const ended = flight
       .run<Kept | undefined>(key, options, (run) => work(run.token, run.signal))
       .then(({ value }) => {

@@ -20,6 +20,8 @@ export interface Look {
 
 /** With this, only the age decides whether a value can be used. */
 export const ANY_TOKEN = -1n
+/** As `fresh`: a value can be used as long as it is stored. */
+export const WHATEVER_AGE = -1
 
 const isState = (state: unknown): state is Ended['state'] => state === 'value' || state === 'failed'
 

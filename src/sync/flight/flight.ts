@@ -30,7 +30,7 @@ import type { Ended } from './end-message.js'
 import { Follower } from './follower.js'
 import { LocalFlight } from './compute-or-follow.js'
 import { type Outcome, readableOutcome } from './flight-outcome.js'
-import { ANY_TOKEN, FlightRecord, type Look } from './flight-record.js'
+import { ANY_TOKEN, FlightRecord, type Look, WHATEVER_AGE } from './flight-record.js'
 
 /** How long an outcome is kept at least, ms: for waiters that lost the message. */
 const LINGER = 10_000
@@ -48,6 +48,8 @@ export interface FlightsHome extends LockHome {
 interface Asked {
   readonly ttl: number
   readonly stale: number
+  /** Whatever its age, a stored value is used. */
+  readonly stored: boolean
   readonly retries: boolean
   readonly wait: number
   readonly lease: number | undefined
@@ -56,7 +58,7 @@ interface Asked {
 
 const checkRun = (options: FlightRunOptions | undefined): Asked => {
   const { ttl = 0, stale = 0, wait = Infinity, lease, signal, ...more } = checkOptions(options, OPTIONS.runFlight)
-  const failure: unknown = more.failure ?? 'share'
+  const { failure = 'share', reuse = 'fresh' }: { failure?: unknown; reuse?: unknown } = more
   for (const [value, what] of [
     [ttl, 'ttl'],
     [stale, 'stale'],
@@ -64,10 +66,12 @@ const checkRun = (options: FlightRunOptions | undefined): Asked => {
     if (value !== 0) checkLease(value, what)
   if (failure !== 'share' && failure !== 'retry')
     throw new TypeError(`failure must be 'share' or 'retry', not ${show(failure)}`)
+  if (reuse !== 'fresh' && reuse !== 'stored')
+    throw new TypeError(`reuse must be 'fresh' or 'stored', not ${show(reuse)}`)
   checkWait(wait)
   if (lease !== undefined) checkLease(lease)
   if (signal !== undefined) checkSignal(signal, 'signal')
-  return { ttl, stale, retries: failure === 'retry', wait, lease, signal }
+  return { ttl, stale, stored: reuse === 'stored', retries: failure === 'retry', wait, lease, signal }
 }
 
 /** ms. Calls further apart do not share a look. */
@@ -153,7 +157,7 @@ export class SharedFlight implements Flight {
     const look = await this.#firstLook(place, asked)
     const kept = this.#kept(place, look)
     if (kept !== undefined) {
-      if (kept.age > asked.ttl) this.#refresh(place, look, asked, work)
+      if (!asked.stored && kept.age > asked.ttl) this.#refresh(place, look, asked, work)
       return { value: kept.value as T, shared: true, age: kept.age }
     }
     // A holder without a name: another program wrote the key. A call that does not wait tries to acquire, and so gets the error that says it.
@@ -206,12 +210,13 @@ export class SharedFlight implements Flight {
   }
 
   /** Calls of one moment share a look. A later call does not: the answer may tell of a time before it asked, above all if this process stood still meanwhile. */
-  #look({ record }: Place, { ttl, stale }: Asked): Promise<Look> {
+  #look({ record }: Place, { ttl, stale, stored }: Asked): Promise<Look> {
     const { runtime, looks } = this.#home
-    const what = `${ttl + stale} ${record.record}`
+    const fresh = stored ? WHATEVER_AGE : ttl + stale
+    const what = `${fresh} ${record.record}`
     const [known, at] = [looks.get(what), momentOf(runtime.options.clock)]
     if (known !== undefined && Math.max(at.mono - known.at.mono, at.wall - known.at.wall) < MOMENT) return known.look
-    const look = runtime.untilClosed(() => record.look(ANY_TOKEN, ttl + stale), this.name)
+    const look = runtime.untilClosed(() => record.look(ANY_TOKEN, fresh), this.name)
     looks.set(what, { look, at })
     const over = (): void => {
       if (looks.get(what)?.look === look) looks.delete(what)

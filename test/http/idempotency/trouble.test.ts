@@ -28,6 +28,15 @@ const HOSTILE_FIELDS: readonly (readonly unknown[])[] = [
   ['x-a', 7],
 ]
 
+const RECORD = { state: 'value', token: '9', ended: '1700000000000', form: 'text', value: 'x' }
+/** Records in which something is not as this library writes it. */
+const BROKEN: readonly Readonly<Record<string, string>>[] = [
+  ...['', 'x', 'running'].map((state) => ({ state })),
+  ...['0', '-1', 'x'].map((token) => ({ token })),
+  ...['', 'x', '1e309'].map((ended) => ({ ended })),
+  ...['', 'gzip'].map((form) => ({ form })),
+]
+
 const headOf = (more: object): string =>
   JSON.stringify({ v: 1, fingerprint: 'f', status: 200, fields: [], ...more }) + '\n'
 
@@ -107,7 +116,10 @@ void describe('idempotency on redis, in trouble', () => {
           (key: string) => redis.rpush(key, 'a'),
           (key: string) => redis.sadd(key, 'a'),
           (key: string) => redis.zadd(key, 1, 'a'),
-          ...(part === 'flight' ? [] : [(key: string) => redis.hset(key, { a: 1, b: 2 })]),
+          (key: string) => redis.hset(key, { a: 1, b: 2 }),
+          ...(part === 'flight'
+            ? BROKEN.map((fields) => (key: string) => redis.hset(key, { ...RECORD, ...fields }))
+            : []),
         ].entries()) {
           const { flight, hash } = placeOf(stage.name, `${part}${i}`)
           const key = `{${flight}}:${part}:${hash}`
@@ -118,6 +130,23 @@ void describe('idempotency on redis, in trouble', () => {
         }
     })
     assert.equal(calls, 0)
+  })
+
+  test('the clock of the server is set back, or a replica is behind → what is stored is replayed', async (stage) => {
+    let calls = 0
+    const ask = await stage.serve({}, async () => ({ status: 201, body: `charge ${++calls}` }))
+    await withRedis(stage, async (redis) => {
+      for (const ms of [500, 5000, 3_600_000]) {
+        const key = `back${ms}`
+        const before = await ask({ key })
+        const { flight, hash } = placeOf(stage.name, key)
+        // As the server sees what it stored, once its clock is that far behind.
+        await redis.hincrby(`{${flight}}:flight:${hash}`, 'ended', ms)
+        const again = await ask({ key })
+        assert.deepEqual([again.status, again.body.toString()], [201, before.body.toString()])
+      }
+    })
+    assert.equal(calls, 3)
   })
 
   test('forged answers → 503: none reaches a response, and nothing runs', async (stage) => {
