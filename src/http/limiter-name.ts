@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Rate } from '../api/rate-limiter.js'
+import type { Rate, RateDecision, RateLimiter } from '../api/rate-limiter.js'
 import { show } from '../check-arguments.js'
+import { EngineError } from '../errors.js'
 
 /** How long an unused limiter is kept at least, ms: one that is soon used again need not be set again. */
 const KEPT = 60_000
@@ -43,3 +44,12 @@ export const partOf = (key: string): string => {
 /** A different rate is a different limiter: processes that run with the old settings keep to them. */
 export const limiterName = (name: string, { permits, interval }: Rate, part: string): string =>
   `${name}:${permits}/${interval}:${part}`
+
+/** Counts one request. The name says the rate, so if the stored rate is too small for one request, another program wrote it. */
+export const countOne = async (limiter: RateLimiter, rate: Rate, signal: AbortSignal): Promise<RateDecision> => {
+  try {
+    return await limiter.tryAcquire({ rate, late: 'counts', signal })
+  } catch (error) {
+    throw error instanceof RangeError ? new EngineError('WRONG_KIND', error.message, { cause: error }) : error
+  }
+}

@@ -5,7 +5,7 @@ import { networkOf } from './client-address.js'
 import { AwayDetector } from './away-detector.js'
 import { troubleReport } from './report-trouble.js'
 import { quoted } from '../plain-text.js'
-import { checkPolicyName, limiterName, partOf, rateOf } from './limiter-name.js'
+import { checkPolicyName, countOne, limiterName, partOf, rateOf } from './limiter-name.js'
 import { asError, given } from './user-functions.js'
 
 /** Options of `rateLimit`. */
@@ -94,9 +94,7 @@ export const judge = <R>(
   const guard = new AwayDetector(timeout, troubleReport({ who: title, effect: () => EFFECTS[whenAway], onError }))
 
   const ask = (whose: string): Promise<RateDecision | undefined> =>
-    guard.ask(async (signal) =>
-      client.rateLimiter(limiterName(name, rate, whose)).tryAcquire({ rate, late: 'counts', signal }),
-    )
+    guard.ask(async (signal) => countOne(client.rateLimiter(limiterName(name, rate, whose)), rate, signal))
   const from = async <T>(who: string, promise: Promise<T>): Promise<T> => {
     try {
       return await promise

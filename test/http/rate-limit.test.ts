@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { after, describe, test } from 'node:test'
 import fastify, { type FastifyRequest } from 'fastify'
 import { type Context, Hono } from 'hono'
+import { Redis } from 'ioredis'
 import { ClosedError, connect, EngineError } from 'holdfast'
 import { rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
@@ -357,6 +358,44 @@ void describe('rate limit for all frameworks', () => {
       assert.throws(() => rateLimit(undefined as never), /^TypeError: client\.rateLimiter must be a function/)
       assert.throws(() => rateLimit(null as never), /^TypeError: options must be an object/)
     })
+
+  void test('another program has stored a rate that lets nobody through → as whenAway says, and no error of the request', async (t) => {
+    let server = undefined as unknown as RedisServer
+    const start = async (): Promise<void> => {
+      server = await startRedis()
+    }
+    const reason = await started({ ...redisEngine, start })
+    if (reason !== undefined) {
+      t.skip(reason)
+      return
+    }
+    const client = await connect({ url: server.url, presence: false })
+    const redis = new Redis(server.port)
+    t.after(async () => {
+      redis.disconnect()
+      await Promise.all([client.close(), server.stop()])
+    })
+    for (const [whenAway, status] of [
+      ['open', undefined],
+      ['closed', 503],
+    ] as const) {
+      const told: unknown[] = []
+      const settings = { client, name: whenAway, permits: 5, interval: 60_000, whenAway }
+      const judged = judge(
+        { ...settings, key: (who) => who, onError: (error) => told.push(error) },
+        (who: string) => who,
+      )
+      assert.equal((await judged('k')).refusal?.status, undefined)
+      for (const rate of [0, -1]) {
+        await redis.hset(`${whenAway}:5/60000:k`, 'rate', rate)
+        assert.equal((await judged('k')).refusal?.status, status, `${whenAway}, ${rate}`)
+      }
+      assert.deepEqual(
+        told.map((error) => (error as EngineError).code),
+        ['WRONG_KIND'],
+      )
+    }
+  })
 
   void test('the server stands still, or is gone → each request is answered in time; it is back → limited as before', async (t) => {
     let server = undefined as unknown as RedisServer

@@ -3,7 +3,7 @@ import { EngineError, NotInitializedError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
 import { AwayDetector } from '../away-detector.js'
 import { troubleReport } from '../report-trouble.js'
-import { limiterName, partOf, rateOf } from '../limiter-name.js'
+import { countOne, limiterName, partOf, rateOf } from '../limiter-name.js'
 import type { StoreOptions } from './store-options.js'
 
 /** What a store tells its framework about a key. */
@@ -43,7 +43,7 @@ export class HitCounter {
     if (permits === 0) return { hits: 1, reset: interval, counted: false }
     const rate = rateOf(permits, interval)
     const limiter = this.#limiter(key, rate, scope)
-    const decision = await this.#ask((signal) => limiter.tryAcquire({ rate, late: 'counts', signal }))
+    const decision = await this.#ask((signal) => countOne(limiter, rate, signal))
     if (decision === undefined) return { hits: 1, reset: interval, counted: false }
     const { allowed, remaining, retryAfter } = decision
     if (!allowed) return { hits: permits + 1, reset: retryAfter, counted: false }
