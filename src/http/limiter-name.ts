@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Rate, RateDecision, RateLimiter } from '../api/rate-limiter.js'
 import { show } from '../check-arguments.js'
 import { EngineError } from '../errors.js'
+import { isA, textOf } from '../thrown.js'
 
 /** How long an unused limiter is kept at least, ms: one that is soon used again need not be set again. */
 const KEPT = 60_000
@@ -50,6 +51,6 @@ export const countOne = async (limiter: RateLimiter, rate: Rate, signal: AbortSi
   try {
     return await limiter.tryAcquire({ rate, late: 'counts', signal })
   } catch (error) {
-    throw error instanceof RangeError ? new EngineError('WRONG_KIND', error.message, { cause: error }) : error
+    throw isA(error, RangeError) ? new EngineError('WRONG_KIND', textOf(error), { cause: error }) : error
   }
 }

@@ -2,7 +2,7 @@
 import process from 'node:process'
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../base/clock.js'
-import { TellServerChanged } from '../core/client/tell-server-changed.js'
+import { AfterReconnect } from '../core/client/after-reconnect.js'
 import type { SharedHold, ThreadNews } from '../core/hold/renewal-thread.js'
 import { behind } from '../core/hold/shared-proof.js'
 import type { Tenure, TenureClient } from '../core/hold/tenure.js'
@@ -61,7 +61,7 @@ const linked = (driver: Driver): { readonly link: Link; readonly watchdog: Watch
     isUp: () => driver.isUp && !hung(),
     upkeepAt,
   })
-  const changed = new TellServerChanged({
+  const changed = new AfterReconnect({
     options: { clock },
     watchdog,
     replicas: { look: () => Promise.resolve() },

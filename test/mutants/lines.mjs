@@ -1522,7 +1522,7 @@ export const lines = [
   {
     name: 'trust-not-verified',
     breaks: 'after a reconnect every hold in doubt is asked about at once',
-    file: 'src/core/client/tell-server-changed.ts',
+    file: 'src/core/client/after-reconnect.ts',
     from: 'this.#question()\n    subscriptions.gap()',
     to: 'subscriptions.gap()',
     suites: ['core/hold/doubt#after a reconnect'],

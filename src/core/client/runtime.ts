@@ -31,7 +31,7 @@ import { UnansweredReleases } from '../server/ask-again-after-release.js'
 import { UndoAcquire } from '../server/undo-acquire.js'
 import { plainMessage } from '../../plain-text.js'
 import { errorOf, isPromise, textOf } from '../../thrown.js'
-import { TellServerChanged } from './tell-server-changed.js'
+import { AfterReconnect } from './after-reconnect.js'
 
 export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly id: string
@@ -112,7 +112,7 @@ export class Runtime {
     this.releases = new ReleaseCallerLimit(clock, options.commandTimeout)
     this.events = new Emitter((error) => options.logger.error('a listener threw', error))
     this.lockEvents = new LockEvents(clock, this.events, options.id)
-    const after = new TellServerChanged(this)
+    const after = new AfterReconnect(this)
     this.link = new Link(driver, options, {
       message: (message) => this.subscriptions.message(message),
       reconnected: () => after.reconnected(),

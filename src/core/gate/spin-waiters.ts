@@ -1,7 +1,7 @@
 import { ReplicationError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { Attempt } from '../protocol/lock-protocol.js'
-import { HoldRecheck } from '../waiting/hold-recheck.js'
+import { HoldRecheck } from '../waiting/own-hold-recheck.js'
 import type { GateHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
 import type { UnitOfWork } from '../../base/owner.js'

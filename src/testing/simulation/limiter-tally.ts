@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import { limiterPermits, limiterValue } from '../../keys.js'
-import type { Flight } from './command-fates.js'
+import type { Flight } from './sent-command.js'
 import type { Party } from './party.js'
 import type { SimProcess } from './sim-process.js'
 import type { Step } from './worker-program.js'

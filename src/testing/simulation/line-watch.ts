@@ -1,4 +1,4 @@
-import type { Flight } from './command-fates.js'
+import type { Flight } from './sent-command.js'
 import { FAIR_LINE } from './exclusive-kinds.js'
 import type { SimProcess } from './sim-process.js'
 import type { Scene, Verdict } from './verdict.js'

@@ -4,7 +4,7 @@ import { type Bytes, fromBytes, ReplyError, toBytes, toText } from '../../engine
 import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Arg, Reply } from '../../lua/values.js'
 import { Connection } from './connection.js'
-import { type Command, type Fate, type Flight, type MessageFate, commandOf } from './command-fates.js'
+import { type Command, type Fate, type Flight, type MessageFate, commandOf } from './sent-command.js'
 import type { Machine } from './machine.js'
 import type { World } from './world.js'
 

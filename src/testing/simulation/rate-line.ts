@@ -1,5 +1,5 @@
 import { clientOf, limiterGrants, limiterOrder, limiterPlaces } from '../../keys.js'
-import type { Flight } from './command-fates.js'
+import type { Flight } from './sent-command.js'
 import type { SimProcess } from './sim-process.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { Reply } from '../../lua/values.js'

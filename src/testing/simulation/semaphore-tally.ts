@@ -1,6 +1,6 @@
 import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Client } from '../../api/client.js'
-import type { Flight } from './command-fates.js'
+import type { Flight } from './sent-command.js'
 import type { Party } from './party.js'
 import { COUNTED_LINE, PermitsLine } from './permits-line.js'
 import type { SimProcess } from './sim-process.js'

@@ -1,4 +1,4 @@
-import type { Flight } from './command-fates.js'
+import type { Flight } from './sent-command.js'
 import { LineWatch, isStranger } from './line-watch.js'
 import type { Party } from './party.js'
 import { PermitsLine } from './permits-line.js'

@@ -2,7 +2,7 @@ import { checkHistory } from '../history/check-history.js'
 import { explain } from '../history/explain.js'
 import { Random } from '../random.js'
 import { Cast } from './cast.js'
-import { Chaos } from './chaos.js'
+import { FaultChooser } from './choose-faults.js'
 import { familyOf, weatherOfSeed } from './families.js'
 import type { Family } from './family.js'
 import { Herd } from './herd.js'
@@ -64,7 +64,7 @@ class History implements Fates {
   readonly #world = new World()
   readonly #timeline: Timeline
   readonly #cast: Cast
-  readonly #chaos: Chaos
+  readonly #faults: FaultChooser
   readonly #verdict: Verdict
   readonly #oracle: Watch
   /** Where nobody but ours asks, and all goes well; old Redissons' fair lock makes everybody ask. */
@@ -91,7 +91,7 @@ class History implements Fates {
       fates: this,
       witness: new StrangersWitness(this.#verdict, this.#timeline.note),
     })
-    this.#chaos = new Chaos(weather, this.#random.fork('chaos'), this.#cast.locks, masked)
+    this.#faults = new FaultChooser(weather, this.#random.fork('chaos'), this.#cast.locks, masked)
     const scene: Scene = {
       world: this.#world,
       server: this.#cast.server,
@@ -126,9 +126,9 @@ class History implements Fates {
     return {
       seed: this.#seed,
       violations: this.#verdict.violations,
-      counts: new Map([...this.#chaos.counts, ...(this.#oracle.counts ?? [])]),
+      counts: new Map([...this.#faults.counts, ...(this.#oracle.counts ?? [])]),
       grants: this.#oracle.grants,
-      parts: [...this.#cast.parts, ...this.#chaos.happened],
+      parts: [...this.#cast.parts, ...this.#faults.happened],
       trace: this.#timeline.lines,
     }
   }
@@ -144,7 +144,7 @@ class History implements Fates {
     }
     if (this.#seed % SPOKEN_IN === 1)
       new StrangersVoice(world, this.#random.fork('voice'), this.#cast.server, this.#timeline.note).begin()
-    this.#chaos.begin({
+    this.#faults.begin({
       world,
       processes: this.#cast.parties,
       note: this.#timeline.note,
@@ -152,7 +152,7 @@ class History implements Fates {
     })
     this.#inviteStranger()
     const { calmFrom } = this.#family
-    if (calmFrom !== undefined) world.at(calmFrom, () => (this.#chaos.quiet = true))
+    if (calmFrom !== undefined) world.at(calmFrom, () => (this.#faults.quiet = true))
   }
 
   /** In a share of the histories somebody writes to the keys who knows nothing of locks. */
@@ -169,7 +169,7 @@ class History implements Fates {
       locks,
       random,
       retimes: kinds.every((kind) => kind.malformed === undefined),
-      may: (id) => !this.#chaos.quiet && !this.#over() && this.#chaos.mayHappen(id),
+      may: (id) => !this.#faults.quiet && !this.#over() && this.#faults.mayHappen(id),
       note: this.#timeline.note,
       meddled: (name, foreign) => {
         this.#oracle.taken(name, foreign)
@@ -204,7 +204,7 @@ class History implements Fates {
     if (!this.#over() && !done()) this.#verdict.violation('hang', this.#cast.pending())
     // Who unsubscribes does so when all is over.
     if (this.#aimsAtTheEnd) await world.run(world.now + LINGERING, () => this.#over(), this.#check)
-    this.#chaos.quiet = true
+    this.#faults.quiet = true
     for (const { machine } of this.#cast.parties) machine.thaw()
     await world.run(this.#cast.awakeAt + SETTLING, () => this.#over(), this.#check)
     if (this.#over()) return
@@ -256,11 +256,11 @@ class History implements Fates {
   // ---- Fates -------------------------------------------------------------------------------------------------------
 
   request(...[driver, flight]: Parameters<Fates['request']>): ReturnType<Fates['request']> {
-    return this.#chaos.request(this.#cast.of(driver), flight)
+    return this.#faults.request(this.#cast.of(driver), flight)
   }
 
   message(driver: SimDriver): ReturnType<Fates['message']> {
-    return this.#chaos.message(this.#cast.of(driver))
+    return this.#faults.message(this.#cast.of(driver))
   }
 
   reconnect(): number {

@@ -1,5 +1,5 @@
 import { checkClosed, checkError, checkIdle, checkTimely } from './any-call.js'
-import type { Flight } from './command-fates.js'
+import type { Flight } from './sent-command.js'
 import type { Party } from './party.js'
 import { Aborted, type Call, type SimProcess } from './sim-process.js'
 import type { Step } from './worker-program.js'

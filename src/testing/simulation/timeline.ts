@@ -1,4 +1,4 @@
-import type { Flight } from './command-fates.js'
+import type { Flight } from './sent-command.js'
 import type { World } from './world.js'
 
 /** What happened, a line each, where somebody wants to read it. */

@@ -1,4 +1,4 @@
-import type { Flight } from './command-fates.js'
+import type { Flight } from './sent-command.js'
 import type { Party } from './party.js'
 import type { SimProcess } from './sim-process.js'
 import type { Step } from './worker-program.js'

@@ -11,12 +11,12 @@ import {
   type Weather,
   fits,
 } from './faults.js'
-import type { Fate, Flight, MessageFate } from './command-fates.js'
+import type { Fate, Flight, MessageFate } from './sent-command.js'
 import type { Party } from './party.js'
 import type { ServerFaults } from './server-faults.js'
 import type { World } from './world.js'
 
-/** What chaos does to a history; told to whoever wants to know. */
+/** What happens to a history. */
 export interface Victims {
   readonly world: World
   readonly processes: readonly Party[]
@@ -28,7 +28,7 @@ const isMoment = (fault: Fault): fault is MomentFault => (MOMENT_FAULTS as reado
 const isMessage = (fault: Fault): fault is MessageFault => (MESSAGE_FAULTS as readonly Fault[]).includes(fault)
 
 /** Decides what goes wrong, and counts where it hit. */
-export class Chaos {
+export class FaultChooser {
   readonly counts = new Map<string, number>()
   readonly #weather: Weather
   readonly #random: Random

@@ -21,7 +21,7 @@ interface Concerned {
 }
 
 /** Tells holds, waiters and subscriptions about a reconnect, a failover, or slots that moved. */
-export class TellServerChanged {
+export class AfterReconnect {
   readonly #concerned: Concerned
   #moving: Timer | undefined
 
