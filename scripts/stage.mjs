@@ -76,6 +76,7 @@ const COMMON = {
   target: 'node20',
   logLevel: 'warning',
   minifyWhitespace: true,
+  minifySyntax: true,
   lineLimit: 120,
 }
 
