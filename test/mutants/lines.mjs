@@ -2607,4 +2607,28 @@ export const lines = [
     to: 'const own = this.#own.look(this.#now)',
     suites: ['sync/deadlock/server-time', 'testing/simulation/deadlocks/deadlocks'],
   },
+  {
+    name: 'idempotency-by-age',
+    breaks: 'an answer is replayed as long as it is stored, whatever the server’s clock says',
+    file: 'src/http/idempotency/claim-key.ts',
+    from: "reuse: 'stored', ",
+    to: '',
+    suites: ['http/idempotency/trouble#set back'],
+  },
+  {
+    name: 'idempotency-over-a-record-that-cannot-be-read',
+    breaks: 'no handler runs if what is stored at its key cannot be read',
+    file: 'src/sync/flight/look.lua',
+    from: "fresh < 0 and not token and redis.call('EXISTS', record) == 1",
+    to: 'false',
+    suites: ['sync/flight/clock-set-back', 'http/idempotency/trouble#anything else'],
+  },
+  {
+    name: 'limit-fails-at-a-foreign-rate',
+    breaks: 'a rate that another program stored follows whenAway',
+    file: 'src/http/limiter-name.ts',
+    from: 'isA(error, RangeError)',
+    to: 'false',
+    suites: ['http/rate-limit#another program'],
+  },
 ]
