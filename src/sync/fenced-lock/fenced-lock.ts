@@ -86,10 +86,10 @@ class FencedLockProtocol extends HashLineProtocol {
     return left
   }
 
-  override release(owner: string, served?: readonly string[], visits?: number): Promise<number> {
+  protected override giveBack(owner: string, served: readonly string[], visits: number): Promise<number> {
     // The token of a grant that came too late for its caller.
     this.#tokens.delete(owner)
-    return super.release(owner, served, visits)
+    return super.giveBack(owner, served, visits)
   }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {

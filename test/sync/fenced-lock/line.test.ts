@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FencedHold } from 'holdfast'
-import { fencedLockPass, lockAsk } from '#src/lua/scripts.gen.js'
+import { fencedLockPass, lockAsk, lockConfirm } from '#src/lua/scripts.gen.js'
 import { COUNTER, stage } from '../../support/line-stage.js'
 
 const GRANTS = 'holdfast_line_grant:{x}'
@@ -53,6 +53,25 @@ void test('three wait in each of two processes → each process stands in the li
   await run(Promise.all(all))
   assert.deepEqual(tokensOf(had), [1n, 2n, 3n, 4n, 5n, 6n, 7n])
   assert.deepEqual(await waiting(), [])
+  await end()
+})
+
+void test('a poll meets the confirmation of the same grant → both take a number: one is skipped, none is given twice', async () => {
+  const { clock, clients, drivers, raw, run, end } = await stage(2, 'fencedLock')
+  for (const { text } of [lockAsk, lockConfirm]) await raw('SCRIPT', 'LOAD', text)
+  const [one, two] = [clients[0]!.fencedLock('x'), clients[1]!.fencedLock('x')]
+  const expired = await one.acquire({ lease: 500 })
+  const waiting = two.acquire()
+  await clock.advance(10)
+  // The server acts at once, and its answers come late.
+  drivers[1]!.lag = 5
+  const next = await run(waiting)
+  assert.deepEqual([next.token, await raw('GET', COUNTER)], [2n, '3'])
+  assert.equal(await run(one.forceRelease()), true)
+  const last = await run(one.acquire())
+  assert.deepEqual(tokensOf([expired, next, last]), [1n, 2n, 4n])
+  drivers[1]!.lag = 0
+  assert.equal(await run(last.release()), true)
   await end()
 })
 

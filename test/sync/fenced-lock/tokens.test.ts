@@ -72,15 +72,15 @@ for (const engine of engines) {
 
     scenario('G-20: expired, forced open, another client → always above all before', async (w) => {
       const [one, two] = [await w.connect(), await w.connect()]
-      const tokens: bigint[] = []
       const expired = await one.fencedLock(w.id).acquire({ lease: 500 })
       const next = await w.run(two.fencedLock(w.id).acquire())
-      tokens.push(expired.token, next.token)
+      const had = [expired.token, next.token]
       assert.equal(await one.fencedLock(w.id).forceRelease(), true)
       const last = await one.fencedLock(w.id).acquire()
-      tokens.push(last.token)
-      assert.deepEqual(tokens, [1n, 2n, 3n])
-      assert.deepEqual([expired.token, next.token], [1n, 2n], 'what is over keeps its token')
+      assert.ok(had[0] === 1n && had[0] < next.token && next.token < last.token, [...had, last.token].join())
+      // A poll that meets the confirmation of the same grant takes a number, too.
+      if (w.virtual) assert.deepEqual([...had, last.token], [1n, 2n, 3n])
+      assert.deepEqual([expired.token, next.token], had, 'what is over keeps its token')
       assert.equal(await last.release(), true)
     })
 
