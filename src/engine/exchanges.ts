@@ -7,7 +7,7 @@ import type { Arg, Reply } from '../lua/values.js'
 import type { ConnectionReplacement } from './when-to-replace-connection.js'
 import { type Driver, type Nodes, NoReply, NotSent, type SendOptions } from './driver.js'
 import { badReply, noReply, offline } from './link-errors.js'
-import { keysOf, namingKeys } from './name-keys.js'
+import { keysOf, NameKeys } from './name-keys.js'
 import { RepliesOutOfStep } from './replies-out-of-step.js'
 import { ReplyTimeouts, type TimeoutOptions } from './reply-timeouts.js'
 import { isNotCached, withText } from './evalsha.js'
@@ -29,6 +29,7 @@ export class Exchanges {
   readonly #driver: Driver
   readonly #replacement: ConnectionReplacement
   readonly #outOfStep: RepliesOutOfStep
+  readonly #names = new NameKeys()
   readonly replies: ReplyTimeouts
   closed = false
 
@@ -81,7 +82,7 @@ export class Exchanges {
   #namingKeys(error: EngineError, argv: readonly Arg[], { route, node }: SendOptions): Promise<EngineError> {
     const typeOf = async (key: string): Promise<string> =>
       String(await this.exchange(['TYPE', key], node === undefined ? { route: key } : { node }, TYPE))
-    return namingKeys(error, keysOf(argv, route), typeOf)
+    return this.#names.of(error, keysOf(argv, route), typeOf)
   }
 
   /** Sends one command to each of the nodes, and returns the result of each. */

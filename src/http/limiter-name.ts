@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Rate, RateDecision, RateLimiter } from '../api/rate-limiter.js'
-import { show } from '../check-arguments.js'
+import { checkAmount, checkLease, show } from '../check-arguments.js'
 import { EngineError } from '../errors.js'
 import { isA, textOf } from '../thrown.js'
 
@@ -8,8 +8,8 @@ import { isA, textOf } from '../thrown.js'
 const KEPT = 60_000
 
 export const rateOf = (permits: number, interval: number): Rate => ({
-  permits,
-  interval,
+  permits: checkAmount(permits, 'permits', 1),
+  interval: checkLease(interval, 'interval'),
   keepAlive: Math.max(interval, KEPT),
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { connect, EngineError } from 'holdfast'
-import { keysOf, namingKeys } from '#src/engine/name-keys.js'
+import { keysOf, NameKeys } from '#src/engine/name-keys.js'
 import { Redis } from 'ioredis'
 import { type Client, redisEngine, scenarios, virtualEngine } from '../support/engines.js'
 import { startRedis } from '../support/redis-server.js'
@@ -76,15 +76,28 @@ void test('which keys a command has', () => {
   assert.deepEqual(keysOf(['EVAL_RO', 'text', '0', 'argument'], 'route'), [])
   assert.deepEqual(keysOf(['GETRANGE', 'a', '0', '1'], 'a'), ['a'])
   assert.deepEqual(keysOf(['PING'], undefined), [])
+  // Each once, and none that shows the name of an owner.
+  const read = '{a}:00000000-0000-8100-8000-000000000001:1234567890:rwlock_timeout'
+  assert.deepEqual(keysOf(['EVALSHA', 'sha', 5, 'a', 'a', read, `${read}:1`, 'b'], undefined), ['a', 'b'])
 })
 
 void test('many keys, long ones, and keys that are gone → the error stays short, and says what it did', async () => {
   const error = new EngineError('WRONG_KIND', 'a key of x holds something', { target: 'x' })
   const keys = Array.from({ length: 10_000 }, (_, n) => `${n}\n`.repeat(1000))
   let asked = 0
-  const many = await namingKeys(error, keys, () => Promise.resolve(`type ${asked++}`))
+  const many = await new NameKeys().of(error, keys, () => Promise.resolve(`type ${asked++}`))
   assert.ok(asked <= 12 && many.message.length < 1100 && !many.message.includes('\n'), many.message)
   assert.deepEqual([many.code, many.target], ['WRONG_KIND', 'x'])
-  const gone = await namingKeys(error, ['a'], () => Promise.resolve('none'))
+  const gone = await new NameKeys().of(error, ['a'], () => Promise.resolve('none'))
   assert.equal(gone.message, error.message)
+})
+
+void test('the same keys again → asked once a second', async () => {
+  const error = new EngineError('WRONG_KIND', 'x', {})
+  const names = new NameKeys()
+  let asked = 0
+  const typeOf = (): Promise<string> => Promise.resolve(`type ${++asked}`)
+  const told = await Promise.all([1, 2, 3].map(async () => (await names.of(error, ['a', 'b'], typeOf)).message))
+  assert.deepEqual([new Set(told).size, asked], [1, 2])
+  for (let n = 0; n < 1000; n++) await names.of(error, [`${n}`], () => Promise.resolve('set'))
 })

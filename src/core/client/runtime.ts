@@ -1,4 +1,4 @@
-import { AcquireTimeoutError, ClosedError, type EngineError } from '../../errors.js'
+import { AcquireTimeoutError, ClosedError, EngineError } from '../../errors.js'
 import type { Deadlocks } from '../../api/deadlock.js'
 import type { Codec } from '../../api/codec.js'
 import type { ReleaseMode } from '../../api/hold.js'
@@ -53,6 +53,13 @@ interface Tried {
 }
 
 /** What all locks of one client share: the connection, the watchdog, the subscriptions. */
+/** An error of the background, with what it was about. */
+const explained = (error: unknown, what: string): Error => {
+  const text = `${what}: ${textOf(error)}`
+  if (!(error instanceof EngineError)) return new Error(text, { cause: error })
+  return new EngineError(error.code, text, { target: error.target, cause: error })
+}
+
 export class Runtime {
   readonly options: RuntimeOptions
   readonly link: Link
@@ -226,7 +233,7 @@ export class Runtime {
   /** That a client has closed is no news once this one has: its calls have rejected with it. */
   fail(error: unknown, what?: string): void {
     if (this.closed && error instanceof ClosedError) return
-    const known = what === undefined ? errorOf(error) : new Error(`${what}: ${textOf(error)}`, { cause: error })
+    const known = what === undefined ? errorOf(error) : explained(error, what)
     if (!this.events.emit('error', known)) this.options.logger.error(textOf(known), known)
   }
 

@@ -1,6 +1,7 @@
 import { show } from '../../check-arguments.js'
-import { ClosedError, type EngineError } from '../../errors.js'
+import { ClosedError, EngineError, ReplicationError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
+import { isA } from '../../thrown.js'
 import { refusesForGood } from '../../trouble.js'
 import { AwayDetector } from '../away-detector.js'
 import { troubleReport } from '../report-trouble.js'
@@ -102,6 +103,7 @@ export class JudgeRequest<R> {
         const flight = client.flight(`${name}:${key.slice(0, 1)}`, { codec: answers })
         return await claim(flight, key, { ttl, lease, signal })
       } catch (error) {
+        if (isA(error, ReplicationError)) throw new EngineError('NOREPLICAS', error.message, { cause: error })
         if (!refusesForGood(error)) throw error
         this.#report(error as EngineError)
         return REFUSED

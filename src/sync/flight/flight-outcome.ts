@@ -1,7 +1,8 @@
 import type { Codec } from '../../api/codec.js'
 import { readWritten } from '../../codecs/value-as-text.js'
-import { FlightError } from '../../errors.js'
+import { EngineError, FlightError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
+import { textOf } from '../../thrown.js'
 import type { Ended } from './end-message.js'
 
 /** How a computation ended for the calls of this process. `own`: this process ran it. */
@@ -14,15 +15,28 @@ export interface Unreadable {
   readonly unreadable: bigint
 }
 
-/** Like `outcomeOf`, but a value that cannot be read is reported to `fail`: the caller computes again. */
+interface ReadOptions {
+  readonly codec: Codec
+  readonly title: string
+  /** A stored value must be used. */
+  readonly stored: boolean
+  readonly fail: (error: unknown, what: string) => void
+}
+
+/** Like `outcomeOf`, but a value that cannot be read is reported to `fail`, and the caller computes again; or is an error if stored values must be used. */
 export const readableOutcome = (
   ended: Ended,
   age: number,
-  { codec, title, fail }: { codec: Codec; title: string; fail: (error: unknown, what: string) => void },
+  { codec, title, stored, fail }: ReadOptions,
 ): Outcome | Unreadable => {
   try {
     return outcomeOf(ended, age, codec, title)
   } catch (error) {
+    if (stored)
+      throw new EngineError('WRONG_KIND', `the stored value of ${quoted(title)} cannot be read: ${textOf(error)}`, {
+        target: title,
+        cause: error,
+      })
     fail(error, `cannot read the value of ${quoted(title)}, which is computed again`)
     return { unreadable: ended.token }
   }

@@ -155,7 +155,7 @@ export class SharedFlight implements Flight {
     const { clock } = this.#home.runtime.options
     const until = clock.monotonic() + asked.wait
     const look = await this.#firstLook(place, asked)
-    const kept = this.#kept(place, look)
+    const kept = this.#kept(place, look, asked)
     if (kept !== undefined) {
       if (!asked.stored && kept.age > asked.ttl) this.#refresh(place, look, asked, work)
       return { value: kept.value as T, shared: true, age: kept.age }
@@ -226,11 +226,11 @@ export class SharedFlight implements Flight {
   }
 
   /** A value that is fresh enough. A value that cannot be read is computed again. */
-  #kept({ title }: Place, { ended, age }: Look): Extract<Outcome, { value: unknown }> | undefined {
+  #kept({ title }: Place, { ended, age }: Look, { stored }: Asked): Extract<Outcome, { value: unknown }> | undefined {
     if (ended === undefined) return undefined
     const { runtime } = this.#home
     const fail = (...what: Parameters<typeof runtime.fail>): void => runtime.fail(...what)
-    const outcome = readableOutcome(ended, age, { codec: this.#codec, title, fail })
+    const outcome = readableOutcome(ended, age, { codec: this.#codec, title, stored, fail })
     return 'value' in outcome ? outcome : undefined
   }
 
@@ -238,7 +238,7 @@ export class SharedFlight implements Flight {
     const { runtime, topics, flights } = this.#home
     const { key, title, lock, record } = place
     const codec = this.#codec
-    const { ttl, stale, lease } = asked
+    const { ttl, stale, stored, lease } = asked
     const kept = Math.max(LINGER, ttl + stale)
     const computation = new Computation({
       ...{ key, runtime, lock, record, codec, work, lease, kept },
@@ -251,7 +251,7 @@ export class SharedFlight implements Flight {
     const flight: LocalFlight = new LocalFlight(
       { title, runtime, over, ...from },
       computation,
-      (signal) => new Follower({ title, runtime, topics, record, codec, ownOf, signal }),
+      (signal) => new Follower({ title, runtime, topics, record, codec, stored, ownOf, signal }),
     )
     flights.set(record.record, flight)
     return flight

@@ -24,6 +24,8 @@ export interface FollowerOptions {
   readonly topics: Topics
   readonly record: FlightRecord
   readonly codec: Codec
+  /** A stored value must be used. */
+  readonly stored: boolean
   /** The outcome, if it is one that this process itself has stored. */
   readonly ownOf: (ended: Ended) => Outcome | undefined
   /** Aborts when no call waits any more. */
@@ -98,8 +100,9 @@ export class Follower {
   }
 
   #outcome(ended: Ended, age: number): Outcome | Unreadable {
-    const { title, codec, runtime, ownOf } = this.#options
-    return ownOf(ended) ?? readableOutcome(ended, age, { codec, title, fail: (...what) => runtime.fail(...what) })
+    const { runtime, ownOf } = this.#options
+    const fail = (...what: Parameters<typeof runtime.fail>): void => runtime.fail(...what)
+    return ownOf(ended) ?? readableOutcome(ended, age, { ...this.#options, fail })
   }
 
   /** Messages come in addition to the looks. Without permission to subscribe, the looks alone must do. */

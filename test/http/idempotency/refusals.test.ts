@@ -42,6 +42,34 @@ void describe('why the server refuses is told', () => {
   const testOnce = stageOf('redis', frameworks.slice(0, 1))
 
   for (const whenAway of ['closed', 'open'] as const)
+    testOnce(
+      `the replica does not confirm, ${whenAway} → an outage, and no error of the request`,
+      async ({ serve }) => {
+        const server = await startRedis()
+        const replica = await startRedis(['--replicaof', '127.0.0.1', String(server.port)])
+        const redis = new Redis(server.url)
+        await until(async () => (await redis.info('replication')).includes('state=online'))
+        const client = await connect({ url: server.url, presence: false, replicas: { timeout: 100 } })
+        try {
+          process.kill(replica.pid, 'SIGSTOP')
+          let calls = 0
+          const errors: unknown[] = []
+          const handler: Handler = async () => ({ body: `call ${++calls}` })
+          const ask = await serve({ client, whenAway, onError: (error) => void errors.push(error) }, handler)
+          const { status } = await ask()
+          assert.deepEqual([status, calls], whenAway === 'open' ? [200, 1] : [503, 0])
+          assert.deepEqual(codesOf(errors), ['NOREPLICAS'])
+        } finally {
+          process.kill(replica.pid, 'SIGCONT')
+          await client.close()
+          redis.disconnect()
+          await replica.stop()
+          await server.stop()
+        }
+      },
+    )
+
+  for (const whenAway of ['closed', 'open'] as const)
     test(`a user without rights, ${whenAway} → 503 and nothing runs; onError hears it once`, async (stage) => {
       await using client = await withoutRights(stage.server!.url)
       let calls = 0

@@ -230,6 +230,14 @@ void test('@nestjs/throttler: 80 at once → as many as the limit; then blocked 
     assert.ok(timeToBlockExpire > 50 && timeToBlockExpire <= 60)
   }
   await assert.rejects(one.increment('key', 60_000, 30, 5000, 'default'), RangeError)
+  // A limit of the application that is no number is its error, and does not switch the limit off.
+  const open = throttlerStorage({ client, name: 'throttler', whenAway: 'open' })
+  for (const [ttl, limit] of [
+    [60_000, NaN],
+    [60_000, 7.5],
+    [0.5, 30],
+  ] as const)
+    await assert.rejects(open.increment('key', ttl, limit, 0, 'default'), RangeError)
 })
 
 /** What the tests of rate-limit-redis ask of a store, asked of ours on a real server. */
