@@ -47,7 +47,7 @@ const rawWith = (name: string, options: Settings): Participant => ({
     const acquire = async ({ take, give }: ReturnType<typeof bareLock>) => {
       const owner = `${id}:${(owners += 1)}`
       const taking = take(owner, lease)
-      if ((await client.evalsha(lockAcquire.sha, taking.keys.length, ...taking.keys, ...taking.args)) !== null)
+      if ((await client.evalsha(lockAcquire.sha, taking.keys.length, ...taking.keys, ...taking.args)) !== 'held')
         throw new Error('taken')
       const giving = give(owner)
       return {

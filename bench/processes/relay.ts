@@ -24,7 +24,7 @@ let heard = 0
 
 const take = async (): Promise<void> => {
   if (by === 'message') return
-  if ((await client.evalsha(spinLockAcquire.sha, 1, KEY, place, 30_000)) !== null) throw new Error('taken')
+  if ((await client.evalsha(spinLockAcquire.sha, 1, KEY, place, 30_000)) !== 'held') throw new Error('taken')
 }
 
 const give = (): Promise<unknown> =>

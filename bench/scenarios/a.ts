@@ -17,7 +17,7 @@ const bare = async ({ load, run }: Bare, name: string): Promise<Pair> => {
   return async () => {
     const owner = `${id}:${(owners += 1)}`
     const [taking, giving] = [lock.take(owner, 30_000), lock.give(owner)]
-    if ((await run(lockAcquire.sha, taking.keys, taking.args)) !== null) throw new Error('taken')
+    if ((await run(lockAcquire.sha, taking.keys, taking.args)) !== 'held') throw new Error('taken')
     await run(lockRelease.sha, giving.keys, giving.args)
   }
 }

@@ -385,7 +385,7 @@ void describe('the plain lock on a cluster of three nodes', () => {
         const runs = names.map((name) => link.run(lockAcquire, [name, name, name], ['me', 5000], { wait }))
         assert.deepEqual(
           await Promise.all(runs.map(async (run) => [(await run)[0], await (await run)[1]])),
-          names.map(() => [null, 0]),
+          names.map(() => ['held', 0]),
         )
         await Promise.all(names.map((name) => link.command(['DEL', name], anything, { route: name })))
       })
