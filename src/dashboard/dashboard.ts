@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
-import { checkFunction, checkMethods, checkName, checkOptions, show } from '../check-arguments.js'
+import { checkFunction, checkLease, checkMethods, checkName, checkOptions, show } from '../check-arguments.js'
 import { plainJson } from '../plain-text.js'
 import { tell, textOf } from '../thrown.js'
 import { act, ACTS, type DashboardAction } from './act.js'
@@ -62,11 +62,13 @@ const checkSchedules = (schedules: readonly DashboardSchedule[]): readonly Dashb
   if (!Array.isArray(schedules) || schedules.length > MOST_SCHEDULES)
     throw new TypeError(`schedules must be a list of at most ${MOST_SCHEDULES}, not ${show(schedules)}`)
   return schedules.map((one: DashboardSchedule) => {
-    const { name, cron, timezone } = checkOptions(one, ['name', 'cron', 'timezone']) as DashboardSchedule
+    const given = checkOptions(one, ['name', 'cron', 'timezone', 'retention']) as DashboardSchedule
+    const { name, cron, timezone, retention } = given
     checkName(name)
     for (const [option, text] of Object.entries({ cron, timezone: timezone ?? '' }))
       if (typeof text !== 'string') throw new TypeError(`${option} of a schedule must be a text, not ${show(text)}`)
-    return { name, cron, timezone }
+    if (retention !== undefined) checkLease(retention, 'retention')
+    return { name, cron, timezone, retention }
   })
 }
 

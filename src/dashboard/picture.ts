@@ -18,6 +18,8 @@ const SET_BACK = 1000
 export interface Reading {
   readonly listed: readonly ListedLock[]
   readonly now: number
+  /** How long it took. */
+  readonly took?: number | undefined
   readonly partly: boolean
 }
 
@@ -89,11 +91,11 @@ export class Picture {
   }
 
   #entriesOf(
-    { listed, now, partly }: Reading,
+    { listed, now, took, partly }: Reading,
     before: ReadonlyMap<string, Before>,
     onEnd: (at: number) => void,
   ): Map<string, Before> {
-    const seen = { now, onEnd, alias: this.#alias, before: (id: string) => before.get(id) }
+    const seen = { now, took, onEnd, alias: this.#alias, before: (id: string) => before.get(id) }
     const entries = new Map<string, Before>()
     for (const lock of listed.slice(0, MOST_LOCKS)) {
       const entry = this.#entry(lock, seen)

@@ -1,9 +1,9 @@
 import type { Client } from '../api/client.js'
-import type { ListedLock } from '../api/listing.js'
+import type { ListedLock, SkippedLock } from '../api/listing.js'
 import { systemClock, type Timer } from '../base/clock.js'
 import { LeftOut } from '../cli/locks/left-out.js'
 import { serverVersion } from '../cli/server-version.js'
-import { textOf } from '../thrown.js'
+import { partOf, textOf } from '../thrown.js'
 import { ServerTime } from './clock.js'
 import { withoutOverdue } from './overdue.js'
 import { EVERY, Pace } from './pace.js'
@@ -19,10 +19,11 @@ const SLOW = 1000
 /** After so many readings the server's version is read again. */
 const VERSION_EVERY = 60
 
-/** What one reading found. `missing`: why some locks are not in it. */
+/** What one reading found. `missing`: why some locks are not in it. `partly`: they may be in the next one. */
 interface Listed {
   readonly locks: readonly ListedLock[]
   readonly missing: string | null
+  readonly partly: boolean
 }
 
 export interface ReaderOptions {
@@ -86,7 +87,7 @@ export class Reader {
   async watch(listener: Listener): Promise<() => void> {
     await this.fresh()
     this.#listeners.add(listener)
-    this.#schedule(EVERY)
+    this.#schedule(this.#pause)
     return () => {
       this.#listeners.delete(listener)
     }
@@ -96,7 +97,7 @@ export class Reader {
   async poll(): Promise<void> {
     this.#polledAt = systemClock.monotonic()
     await this.fresh()
-    this.#schedule(EVERY)
+    this.#schedule(this.#pause)
   }
 
   /** While somebody looks, what was read last is fresh enough. */
@@ -106,6 +107,11 @@ export class Reader {
 
   get #watched(): boolean {
     return this.#listeners.size > 0 || systemClock.monotonic() - this.#polledAt < LINGER
+  }
+
+  /** Until the next reading, after one. */
+  get #pause(): number {
+    return Math.max(0, this.#around.every - this.#took)
   }
 
   #schedule(ms: number): void {
@@ -122,7 +128,7 @@ export class Reader {
   async #tick(): Promise<void> {
     if (this.#watched) await this.#read()
     this.#timer = undefined
-    this.#schedule(Math.max(0, this.#around.every - this.#took))
+    this.#schedule(this.#pause)
   }
 
   #read(): Promise<void> {
@@ -166,8 +172,14 @@ export class Reader {
     if (this.#serverIsNew || this.readings % VERSION_EVERY === 0) await this.#askVersion()
     const locks: ListedLock[] = []
     const leftOut = new LeftOut()
-    for await (const lock of client.list({ waits: true, onSkipped: leftOut.add })) locks.push(lock)
-    return { locks, missing: leftOut.text ?? null }
+    let partly = false
+    const onSkipped = (one: SkippedLock): void => {
+      leftOut.add(one)
+      // What may never be read was never shown, so nothing of it stays.
+      partly ||= partOf(one.error, 'code') !== 'NOPERM'
+    }
+    for await (const lock of client.list({ waits: true, onSkipped })) locks.push(lock)
+    return { locks, missing: leftOut.text ?? null, partly }
   }
 
   async #askVersion(): Promise<void> {
@@ -181,11 +193,11 @@ export class Reader {
     this.#tell({ set: [], changed: [], gone: [] })
   }
 
-  #take({ locks: all, missing }: Listed, pace: Pace): void {
+  #take({ locks: all, missing, partly }: Listed, pace: Pace): void {
     const now = this.#clock.now()
     // What was over when the reading began is over.
     const listed = withoutOverdue(all, now - pace.took)
-    const { set, changed, gone, ...rest } = this.#picture.take({ listed, now, partly: missing !== null })
+    const { set, changed, gone, ...rest } = this.#picture.take({ listed, now, took: pace.took, partly })
     const { every } = pace
     this.#took = pace.took
     const reading = `${this.#series}.${this.readings}`

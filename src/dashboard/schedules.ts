@@ -13,6 +13,8 @@ export interface DashboardSchedule {
   readonly cron: string
   /** Its time zone. Default: `'UTC'`. */
   readonly timezone?: string | undefined
+  /** How long the server knows what became of a slot, ms, if your programs pass one. Default: 7 days. */
+  readonly retention?: number | undefined
 }
 
 /** How many slots of a schedule are shown. */
@@ -52,11 +54,11 @@ class Schedule {
 
   /** Never rejects. */
   async read(now: number): Promise<ShownSchedule> {
-    const { name, cron: pattern, timezone = 'UTC' } = this.#wanted
+    const { name, cron: pattern, timezone = 'UTC', retention = REMEMBERED } = this.#wanted
     const shown = { name, cron: pattern, timezone, next: null, slots: [] }
     try {
       const cron = await (this.#cron ??= cronOf(pattern, timezone))
-      const due = cron.before(now, SLOTS).filter((slot) => now - slot < REMEMBERED)
+      const due = cron.before(now, SLOTS).filter((slot) => now - slot < retention)
       const slots = await Promise.all(due.map((slot) => this.#slot(slot, now)))
       this.#final = new Map(slots.filter(isFinal).map((slot) => [slot.due, slot]))
       return { ...shown, next: cron.next(now) ?? null, slots: [...slots].reverse() }

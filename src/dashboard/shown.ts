@@ -9,6 +9,7 @@ const MOST_HOLDERS = 20
 const MOST_WAITERS = 50
 const LONGEST = 300
 const MOST_KEYS = 20
+const LONGEST_TOGETHER = 1000
 /** ms. The end of a lease is estimated again at each reading: what differs by less is the same. */
 const JITTER = 400
 /** ms. If the lease ends later than it did, by more than this, it was renewed. */
@@ -34,6 +35,15 @@ export const aliases = (secret: Uint8Array): Alias => {
 }
 
 const cut = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`)
+
+/** What anybody may have published: few names, and not long all together. */
+const few = (names: readonly string[]): readonly string[] => {
+  let left = LONGEST_TOGETHER
+  return names
+    .slice(0, MOST_KEYS)
+    .map(cut)
+    .filter((name) => (left -= name.length) >= 0)
+}
 
 type Anybody = ListedHolder | ListedWaiter
 
@@ -61,7 +71,7 @@ const person = (one: Anybody, at: number, { people, now, alias }: Around): Perso
     ...{ id, client: before?.client ?? alias(one.client), short: before?.short ?? one.client.slice(0, 8) },
     ...(label !== undefined && { label }),
     since: sinceOf(one, before, now),
-    ...(one.keys !== undefined && { keys: one.keys.slice(0, MOST_KEYS).map(cut) }),
+    ...(one.keys !== undefined && { keys: few(one.keys) }),
   }
 }
 
@@ -77,7 +87,7 @@ const holding = (one: ListedHolder, at: number, around: Around): Person => {
     ...signed(one),
     ...(one.mode !== 'exclusive' && { mode: one.mode }),
     ...(one.count > 1 && { count: one.count }),
-    ...(one.waitsFor !== undefined && { wants: one.waitsFor.slice(0, MOST_KEYS).map(({ name }) => cut(name)) }),
+    ...(one.waitsFor !== undefined && { wants: few(one.waitsFor.map(({ name }) => name)) }),
   }
   return kept(now, knownAs(now.id, around.people, at))
 }
@@ -96,12 +106,16 @@ const waiting = (one: ListedWaiter, at: number, around: Around & { readonly list
   return kept(person(one, at, around), before)
 }
 
-const leaseOf = ({ remaining }: ListedLock, now: number, before: ShownLock | undefined): Partial<ShownLock> => {
+const leaseOf = (
+  { remaining }: ListedLock,
+  { now, took = 0 }: Pick<Seen, 'now' | 'took'>,
+  before: ShownLock | undefined,
+): Partial<ShownLock> => {
   if (remaining === undefined) return {}
   if (remaining === Infinity) return { until: null }
   const was = before?.until ?? undefined
   const until = Math.round(now + remaining)
-  const longer = was !== undefined && until - was > RENEWAL
+  const longer = was !== undefined && until - took - was > RENEWAL
   const extended = longer && remaining > EXTENSION * (before?.lease ?? 0)
   const lease = longer ? remaining : Math.max(before?.lease ?? 0, remaining)
   const renewed = !extended && (longer || before?.renewed === true)
@@ -117,11 +131,10 @@ const leaseOf = ({ remaining }: ListedLock, now: number, before: ShownLock | und
 /** When that ended which is not there any more. */
 const endOf = ({ seen }: Before, now: number): number => (now - seen > PAUSE ? seen : now)
 
-const ended = (before: Before | undefined, holders: readonly Person[], { now, onEnd }: Ends): readonly Past[] => {
+const ended = (before: Before | undefined, there: ReadonlySet<string>, { now, onEnd }: Ends): readonly Past[] => {
   if (before === undefined) return []
   const { lock } = before
   const end = endOf(before, now)
-  const there = new Set(holders.map(({ id }) => id))
   const left = lock.holders.filter(({ id }) => !there.has(id))
   const past = left.map(({ id, client, short, label, since }) => {
     onEnd?.(end)
@@ -146,6 +159,8 @@ interface Ends {
 }
 
 export interface Seen extends Ends {
+  /** How long the reading took: a lock was looked at when it began at the earliest. */
+  readonly took?: number | undefined
   readonly alias: Alias
   readonly before: (id: string) => Before | undefined
   /** Its holder is known to lead. */
@@ -157,6 +172,10 @@ const SLOT = ':slot-lock:'
 
 const roleOf = ({ name }: ListedLock, election: boolean): Pick<ShownLock, 'role'> =>
   election ? { role: 'election' } : name.includes(SLOT) ? { role: 'slot' } : {}
+
+/** Of all holders: one that is not among the first any more still holds. */
+const idsOf = ({ holders }: ListedLock, shown: readonly Person[], alias: Alias): ReadonlySet<string> =>
+  new Set(holders.length > shown.length ? holders.map(({ owner }) => alias(owner)) : shown.map(({ id }) => id))
 
 export const shown = (lock: ListedLock, seen: Seen): ShownLock => {
   const { now, alias, before: at, election = false } = seen
@@ -174,12 +193,12 @@ export const shown = (lock: ListedLock, seen: Seen): ShownLock => {
     holding: lock.holders.length,
     waiters: lock.waiting.length,
     ...(lock.more === true && { more: true as const }),
-    ...leaseOf(lock, now, same ? before : undefined),
+    ...leaseOf(lock, seen, same ? before : undefined),
     ...(lock.token !== undefined && { token: String(lock.token) }),
     ...(lock.available !== undefined && { available: lock.available }),
     ...(lock.permits !== undefined && { permits: lock.permits }),
     ...(lock.interval !== undefined && { interval: lock.interval }),
-    past: ended(last, holders, seen),
+    past: ended(last, idsOf(lock, holders, alias), seen),
   }
   return kept(next, before)
 }
@@ -188,7 +207,7 @@ export const shown = (lock: ListedLock, seen: Seen): ShownLock => {
 export const freed = (before: Before, ends: Ends): ShownLock | undefined => {
   const { now } = ends
   const free = before.lock.free ?? endOf(before, now)
-  const past = ended(before, [], ends)
+  const past = ended(before, new Set(), ends)
   if (now - free > WINDOW || past.length === 0) return undefined
   const { id, name, kind, role } = before.lock
   const lock: ShownLock = {

@@ -75,10 +75,20 @@ class Tab {
     const { reader, longest } = this.#options
     this.#timer = systemClock.setTimer(() => this.#expire(controller), longest, { background: true })
     controller.enqueue(encoder.encode('retry: 1000\n\n'))
-    const stop = await reader.watch((difference) => this.#tell(controller, difference))
+    const stop = await reader.watch((difference) => this.#guarded(controller, () => this.#tell(controller, difference)))
     this.#stop = stop
     if (this.#over) stop()
-    else this.#begin(controller)
+    else this.#guarded(controller, () => this.#begin(controller))
+  }
+
+  /** A stream that fails is not cancelled, and the tabs behind it must hear all the same. */
+  #guarded(controller: ReadableStreamDefaultController<Uint8Array>, step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      this.cancel()
+      controller.error(error)
+    }
   }
 
   /** A stream ends each minute: the tab that opens the next one usually knows everything. */
@@ -96,6 +106,8 @@ class Tab {
   }
 
   cancel(): void {
+    // A stream that is to close may still be cancelled.
+    if (this.#over) return
     this.#over = true
     this.#timer?.cancel()
     this.#stop?.()

@@ -1413,23 +1413,23 @@ export const listingInspectShared: Script<
   readonly [available: number, permits: number, interval: number, waiting: readonly string[]]
 > = script(
   'listing/inspect-shared',
-  '1e8681987b08fa26bfe3107a559089638dd2e6c3',
-  shortFieldsText +
-    '\n' +
-    wholeText +
+  '54d6cdecb6adb3a7d20d3db5d15c03cfedcf68a6',
+  serverNowText +
     '\n' +
     membersAtText +
     '\n' +
-    serverNowText +
+    wholeText +
     '\n' +
     textOfText +
     '\n' +
     rateLimiterGrantSizeText +
-    "\nlocal function leftNow(value,permits,rate,interval)local gone,long=membersAt(permits,0,100,serverNow()-interval)if redis.call('ZCOUNT',permits,'-inf','+inf')==#gone/2 then\nreturn rate\nend\nlocal left=whole(textOf(value))if not left or long or#gone>=200 then\nreturn-1\nend\nfor i=1,#gone,2 do left=left+grantSize(gone[i])end\nreturn left<=rate and math.max(0,left)or-1\nend\n" +
+    '\n' +
+    shortFieldsText +
+    '\n' +
     linePlacesAtText +
     '\n' +
     lineWaitersAtText +
-    "\nlocal object,rest,line,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local kind,first=ARGV[1],tonumber(ARGV[2])local available,permits,interval,waiting=-1,-1,-1,{}if kind=='rateLimiter'then\nlocal set=shortFields(object,'rate','interval','type',deadlines)permits,interval=whole(set[1])or-1,whole(set[2])or-1\nif permits>=0 and interval>0 and set[3]=='0'and not set[4]then\navailable=leftNow(rest,deadlines,permits,interval)end\nfor i,text in ipairs((membersAt(line,first,500)))do\nwaiting[i]=i%2==1 and#text<100 and text or''end\nelse\nlocal text=textOf(object)local count=text and whole(text)if text and not count then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\navailable=count and math.max(0,count)or-1\nif kind=='permitSemaphore'and count then\nlocal now=serverNow()available=math.max(0,count+redis.call('ZCOUNT',rest,'-inf',now))permits=available+redis.call('ZCOUNT',rest,'('..now,'+inf')end\nif kind~='countDownLatch'then\nwaiting=waitersAt(line,deadlines,first,function()return false end)end\nend\nreturn{available,permits,interval,waiting}",
+    "\nlocal object,rest,line,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local kind,first=ARGV[1],tonumber(ARGV[2])local function leftNow(value,permits,rate,interval)local horizon=serverNow()-interval\nif redis.call('ZCOUNT',permits,'('..horizon,'+inf')==0 then\nreturn rate\nend\nlocal gone,long=membersAt(permits,0,100,horizon)local left=whole(textOf(value))if not left or long or#gone>=200 then\nreturn-1\nend\nfor i=1,#gone,2 do left=left+grantSize(gone[i])end\nreturn left<=rate and math.max(0,left)or-1\nend\nlocal available,permits,interval,waiting=-1,-1,-1,{}if kind=='rateLimiter'then\nlocal set=shortFields(object,'rate','interval','type',deadlines)permits,interval=whole(set[1])or-1,whole(set[2])or-1\nif first==0 and permits>=0 and interval>0 and set[3]=='0'and not set[4]then\navailable=leftNow(rest,deadlines,permits,interval)end\nfor i,text in ipairs((membersAt(line,first,500)))do\nwaiting[i]=i%2==1 and#text<100 and text or''end\nelse\nlocal text=textOf(object)local count=text and whole(text)if text and not count then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\navailable=count and math.max(0,count)or-1\nif kind=='permitSemaphore'and count then\nlocal now=serverNow()available=math.max(0,count+redis.call('ZCOUNT',rest,'-inf',now))permits=available+redis.call('ZCOUNT',rest,'('..now,'+inf')end\nif kind~='countDownLatch'then\nwaiting=waitersAt(line,deadlines,first,function()return false end)end\nend\nreturn{available,permits,interval,waiting}",
   4,
   tuple(integer, integer, integer, pairs),
 )

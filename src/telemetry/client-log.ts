@@ -54,7 +54,7 @@ export class ClientLog {
       this.#tell('error', 'something went wrong in the background', { lock: targetOf(error), reason: textOf(error) }),
   }
   readonly #ended: () => void
-  /** Losses while the client closes belong into the log, too. */
+  /** Losses while the client closes belong in the log, too. */
   readonly #closes = (): void => {
     const closed = Promise.resolve().then(() => this.#client.close({ drain: NO_HURRY }))
     void closed.catch(() => undefined).then(() => this.#closed())

@@ -4,7 +4,7 @@ import { connect as connectSocket } from 'node:net'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { connect, type Hold } from 'holdfast'
+import { connect, EngineError, type Hold } from 'holdfast'
 import {
   type AskedToRelease,
   dashboard,
@@ -450,6 +450,25 @@ void describe('the handler of the dashboard', () => {
     await client.close()
   })
 
+  void test('a lock that may never be read keeps no other one on the page', async () => {
+    const client = await connect('memory:')
+    let locks = ['deploy', 'invoice'].map((name) => heldLock(name))
+    const foreign = listing(client, ({ onSkipped }) => {
+      onSkipped?.({ name: 'other:1', error: new EngineError('NOPERM', 'no permissions') })
+      return locks
+    })
+    const handler = dashboard({ client: foreign, authorize: () => 'read' })
+    const held = async () => {
+      const { locks } = (await (await handler(new Request('http://localhost/state'))).json()) as Snapshot
+      return locks.filter(({ holding }) => holding > 0).map(({ name }) => name)
+    }
+    assert.deepEqual(await held(), ['deploy', 'invoice'])
+    locks = locks.slice(1)
+    await until(async () => (await held()).length === 1)
+    assert.deepEqual(await held(), ['invoice'])
+    await client.close()
+  })
+
   void test('locks that are beyond the last that is shown are not shown as free', async () => {
     const client = await connect('memory:')
     const many = Array.from({ length: 10_000 }, (_, i) => heldLock(`order:${i}`))
@@ -498,9 +517,18 @@ void describe('the handler of the dashboard', () => {
 
   void test('a list of schedules that is none is refused', async () => {
     const client = await connect('memory:')
-    const wrong = [{}, 'x', [1], [{ name: '' }], [{ name: 'a', cron: 5 }], [{ name: 'a', cron: '', timezone: 5 }]]
+    const wrong = [
+      {},
+      'x',
+      [1],
+      [{ name: '' }],
+      [{ name: 'a', cron: 5 }],
+      [{ name: 'a', cron: '', timezone: 5 }],
+    ]
     for (const schedules of [...wrong, Array(21).fill({ name: 'a', cron: '' })])
       assert.throws(() => dashboard({ client, authorize: () => 'read', schedules: schedules as never }), TypeError)
+    const negative = [{ name: 'a', cron: '* * * * *', retention: -1 }]
+    assert.throws(() => dashboard({ client, authorize: () => 'read', schedules: negative }), RangeError)
     await client.close()
   })
 

@@ -206,7 +206,7 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
       { name: 'wrong', cron: 'never' },
     ]
     const { page, errors } = await look(broken, await served(broken, { title: 'production', schedules }))
-    await lane(page, 'mails').getByText('1 of 4 permits left in 1m').waitFor()
+    await lane(page, 'mails').getByText('1 of 4 permits per 1m left').waitFor()
     await lane(page, 'mails').getByText('75 % used').waitFor()
     await examine(page, 'limiter')
     await page.getByRole('link', { name: 'Schedules' }).focus()

@@ -69,6 +69,47 @@ void describe('what the dashboard makes of two readings', () => {
     assert.equal(after(...half, [892_000, 30_000], [908_000, 14_000]).lock.late, true)
   })
 
+  void test('a reading that took long has renewed nothing', () => {
+    const last = after([0, 30_000])
+    const at = (took: number, remaining: number): boolean | undefined =>
+      shown(heldLock('deploy', remaining), { now: 2000, took, alias, before: () => last }).renewed
+    // It was looked at 500 ms after the reading before, and the last answer came 1500 ms later.
+    assert.deepEqual([at(1500, 29_500), at(0, 30_000)], [undefined, true])
+  })
+
+  void test('a holder whom others have pushed out of view holds on', () => {
+    const owners = Array.from({ length: 21 }, (_, i) => ({ ...heldBy(heldLock('deploy')), owner: `${i}:1` }))
+    const ends: number[] = []
+    const read = (holders: readonly unknown[], last: Before | undefined, now: number): Before => ({
+      lock: shown({ ...heldLock('deploy'), holders } as ListedLock, {
+        ...{ now, alias, before: () => last },
+        onEnd: (at) => ends.push(at),
+      }),
+      seen: now,
+    })
+    const first = read(owners.slice(1), undefined, 0)
+    const pushed = read(owners, first, 1000)
+    assert.deepEqual([pushed.lock.past, ends], [[], []])
+    const back = read(owners.slice(1), pushed, 2000)
+    assert.deepEqual(
+      back.lock.past.map(({ id }) => id),
+      ['0:1'],
+    )
+    assert.deepEqual(ends, [2000])
+  })
+
+  void test('what others publish about their keys is cut, one by one and all together', () => {
+    const keys = Array.from({ length: 30 }, () => 'k'.repeat(500))
+    const holder = { ...heldBy(heldLock('deploy')), keys, waitsFor: keys.map((name) => ({ name })) }
+    const { holders } = shown({ ...heldLock('deploy'), holders: [holder] } as never, {
+      now: 0,
+      alias,
+      before: () => undefined,
+    })
+    const [one] = holders
+    for (const texts of [one?.keys, one?.wants]) assert.deepEqual([texts?.length, texts?.join('').length], [3, 903])
+  })
+
   void test('what has ended while nobody looked ended when it was last seen', () => {
     const last = after([0, 30_000], [10_000, 20_000])
     const untilOf = (lock: ShownLock | undefined) => lock?.past.map(({ until }) => until)
@@ -354,6 +395,36 @@ void describe('the stream of a tab', () => {
     const events: string[] = []
     for (let next = await tab.read(); !next.done; next = await tab.read()) events.push(eventOf(next))
     assert.deepEqual(events, ['retry', 'snapshot', 'end'])
+    await streams.open('read')?.cancel()
+    assert.notEqual(streams.open('read'), undefined)
+  })
+
+  void test('a browser goes away while its stream ends → its place is free once', async (t) => {
+    const alive = setInterval(() => undefined, 1000)
+    t.after(() => clearInterval(alive))
+    const { reader } = told()
+    const streams = new Streams(reader, 1, 50)
+    const tab = streams.open('read')?.getReader() ?? assert.fail()
+    await tab.read()
+    await tab.read()
+    // The end waits to be read.
+    await until(() => streams.open('read') !== undefined)
+    await tab.cancel()
+    assert.equal(streams.open('read'), undefined)
+  })
+
+  void test('a stream that cannot be written fails, and leaves its place', async () => {
+    const { reader } = told()
+    let fails = true
+    const failing = overriding(reader as never, {
+      snapshot: () => (fails ? assert.fail('too long') : { ...difference, locks: [] }),
+    }) as unknown as Reader
+    const streams = new Streams(failing, 1)
+    const tab = streams.open('read')?.getReader() ?? assert.fail()
+    await assert.rejects(async () => {
+      for (;;) await tab.read()
+    }, /too long/)
+    fails = false
     await streams.open('read')?.cancel()
     assert.notEqual(streams.open('read'), undefined)
   })

@@ -155,7 +155,7 @@ const Main = ({ known, around, address, now }: { known: Known; around: Told; add
 const Foot = ({ around }: { around: Told | undefined }) => (
   <footer class="quiet">
     {around !== undefined && around.hidden > 0 && (
-      <span>{around.hidden.toLocaleString('en')} locks more are not shown. </span>
+      <span>{around.hidden.toLocaleString('en')} more locks are not shown. </span>
     )}
     {around?.server !== undefined && <span>{shown(around.server)}. </span>}
     <span>

@@ -141,7 +141,8 @@ const Rest = ({ lock, limits }: { lock: ShownLock; limits: Limits }) => {
   return (
     <div class="sub">
       <div class="who quiet">
-        <span class="twig" aria-hidden="true" />… and {parts.join(' and ')} more{lock.more ? ', at least' : ''}
+        <span class="twig" aria-hidden="true" />… and {lock.more ? 'at least ' : ''}
+        {parts.join(' and ')} more
       </div>
     </div>
   )

@@ -99,13 +99,13 @@ export class Live {
   #heard(data: string, take: (data: string) => void): void {
     this.#failures = 0
     this.#stopPolling()
+    if (Date.now() - this.#streamAt < SILENCE) this.#patience = SILENCE
     take(data)
     this.#after((this.#known.around?.every ?? RETRY) + this.#patience, () => this.#failed())
   }
 
   readonly #snapshot = (data: string): void => {
     const { locks, ...around } = JSON.parse(data) as Snapshot
-    if (Date.now() - this.#streamAt < SILENCE) this.#patience = SILENCE
     this.#take(around, new Map(locks.map((lock) => [lock.id, lock])), 'live')
   }
 

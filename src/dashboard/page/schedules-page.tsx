@@ -3,10 +3,10 @@ import { count, shown, spanOf } from './words.js'
 
 const STATES: Readonly<Record<ShownSlot['state'], string>> = {
   due: 'due now',
-  running: 'runs',
+  running: 'running',
   ran: 'ran',
   failed: 'failed',
-  crashed: 'its process died',
+  crashed: 'not finished',
   missed: 'missed',
   unclaimed: 'not run',
 }
@@ -26,7 +26,7 @@ const detailOf = ({ state, who, took, began, attempt }: ShownSlot, now: number):
     STATES[state],
     ...(took === undefined ? [] : [`in ${spanOf(took)}`]),
     ...(state === 'running' && began !== undefined ? [`for ${spanOf(Math.max(0, now - began))}`] : []),
-    ...(who === undefined ? [] : [`by ${shown(who)}`]),
+    ...(who === undefined ? [] : [`${state === 'running' ? 'on' : 'by'} ${shown(who)}`]),
     ...(attempt === undefined ? [] : [`at attempt ${attempt}`]),
   ].join(' ')
 
@@ -39,14 +39,14 @@ const Slot = ({ slot, now }: { slot: ShownSlot; now: number }) => (
 
 const Schedule = ({ schedule, now }: { schedule: ShownSchedule; now: number }) => {
   const { name, cron, timezone, next, slots, trouble } = schedule
-  const missed = slots.filter(({ state }) => state === 'missed' || state === 'crashed').length
+  const missed = slots.filter(({ state }) => state === 'missed').length
   return (
     <section class="schedule">
       <h2>
         {shown(name)} {missed > 0 && <em class="tag odd">{missed} missed</em>}
       </h2>
       <p class="quiet">
-        <code>{shown(cron)}</code> in {shown(timezone)}
+        <code>{shown(cron)}</code> in {shown(timezone)}, shown in the time of this browser
         {next !== null && `, next ${next <= now ? 'now' : `in ${spanOf(next - now)}`}`}
       </p>
       {trouble !== undefined && <p class="trouble">Its slots cannot be read: {shown(trouble)}</p>}

@@ -37,10 +37,9 @@ export const isShared = ({ kind }: ShownLock): boolean =>
 
 /** Of what nobody owns: how many permits there are. */
 const rateText = ({ available, permits = 0, interval }: ShownLock): string => {
-  const window =
-    interval === undefined ? 'in each interval' : `in ${spanOf(interval).replace(/(?<=[mhd])00[smh]$/, '')}`
+  const window = interval === undefined ? 'per interval' : `per ${spanOf(interval).replace(/(?<=[mhd])00[smh]$/, '')}`
   if (available === undefined) return `${count(permits, 'permit')} ${window}`
-  return `${available.toLocaleString('en')} of ${count(permits, 'permit')} left ${window}`
+  return `${available.toLocaleString('en')} of ${count(permits, 'permit')} ${window} left`
 }
 
 /** Of a rate limiter: which part of its window is used. */

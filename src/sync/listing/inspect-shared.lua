@@ -7,12 +7,27 @@
 -- returns [integer available, integer permits, integer interval, string[pairs] waiting owners and deadlines in turn] -1: not known, or none
 -- are set; without a deadline: empty
 
+-- How many permits are left now in the window that all clients share; -1 if that takes a longer look, or the keys do not agree.
+local function leftNow(value, permits, rate, interval)
+  local horizon = serverNow() - interval
+  if redis.call('ZCOUNT', permits, '(' .. horizon, '+inf') == 0 then
+    return rate
+  end
+  local gone, long = membersAt(permits, 0, 100, horizon)
+  local left = whole(textOf(value))
+  if not left or long or #gone >= 200 then
+    return -1
+  end
+  for i = 1, #gone, 2 do left = left + grantSize(gone[i]) end
+  return left <= rate and math.max(0, left) or -1
+end
+
 local available, permits, interval, waiting = -1, -1, -1, {}
 if kind == 'rateLimiter' then
   -- Beside the rate stands how far the grants are counted, while a count runs.
   local set = shortFields(object, 'rate', 'interval', 'type', deadlines)
   permits, interval = whole(set[1]) or -1, whole(set[2]) or -1
-  if permits >= 0 and interval > 0 and set[3] == '0' and not set[4] then
+  if first == 0 and permits >= 0 and interval > 0 and set[3] == '0' and not set[4] then
     available = leftNow(rest, deadlines, permits, interval)
   end
   for i, text in ipairs((membersAt(line, first, WAITERS_PART))) do
