@@ -517,14 +517,7 @@ void describe('the handler of the dashboard', () => {
 
   void test('a list of schedules that is none is refused', async () => {
     const client = await connect('memory:')
-    const wrong = [
-      {},
-      'x',
-      [1],
-      [{ name: '' }],
-      [{ name: 'a', cron: 5 }],
-      [{ name: 'a', cron: '', timezone: 5 }],
-    ]
+    const wrong = [{}, 'x', [1], [{ name: '' }], [{ name: 'a', cron: 5 }], [{ name: 'a', cron: '', timezone: 5 }]]
     for (const schedules of [...wrong, Array(21).fill({ name: 'a', cron: '' })])
       assert.throws(() => dashboard({ client, authorize: () => 'read', schedules: schedules as never }), TypeError)
     const negative = [{ name: 'a', cron: '* * * * *', retention: -1 }]
