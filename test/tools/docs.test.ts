@@ -77,7 +77,7 @@ void test('the guide’s Trust → names what cannot be noticed in time, and wha
     /\*\*The process is paused\*\*.*virtual machine that was paused/s,
     /\*\*The server's wall clock steps\.\*\*.*forward.*back/s,
     /\*\*A process image is cloned\*\*/,
-    /\*\*A release by force, or a deleted key\*\*.*handed over within the process/s,
+    /\*\*A release by force, or a deleted key\*\*.*pass from one call to the\s+next without the server/s,
     /\*\*What stays on the server\.\*\*.*taken from them by\s+hand/s,
     /`holdfast_request:…`.*2 minutes/,
   ])

@@ -142,7 +142,19 @@ const called = (): string[] => {
   return files.flatMap((file) => calledIn(readFileSync(file, 'utf8')))
 }
 /** What a user who only looks needs. */
-const LOOKS = ['ping', 'select', 'info', 'eval', 'evalsha', 'cluster|info', 'cluster|slots', 'get', 'scan', 'dbsize', 'type']
+const LOOKS = [
+  'ping',
+  'select',
+  'info',
+  'eval',
+  'evalsha',
+  'cluster|info',
+  'cluster|slots',
+  'get',
+  'scan',
+  'dbsize',
+  'type',
+]
 
 void describe('the lines of SECURITY.md', { concurrency: 2 }, () => {
   test('every shape of a key and of a channel → one of the patterns, and none is in vain', () => {
