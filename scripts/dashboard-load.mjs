@@ -9,11 +9,11 @@
  */
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
+import { ask, freePort } from './dashboard-load/children.mjs'
 import { framesOf, heapOf, idleShare, measured } from './dashboard-load/page.mjs'
 import { chromiumProgram } from './test/chromium.mjs'
 
@@ -33,27 +33,12 @@ const [locks, waiters, rate, tabs, minutes, streams] = /** @type {[number, numbe
 )
 const IDLE = 20_000
 
-const freePort = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
 /** @param {string} name @param {object} options @param {string[]} [execArgv] */
 const started = async (name, options, execArgv = []) => {
   const child = fork(join(import.meta.dirname, 'dashboard-load', `${name}.mjs`), { execArgv })
   child.send(options)
   const [said] = await once(child, 'message')
   return { child, said }
-}
-
-/** @param {import('node:child_process').ChildProcess} child @param {string} question */
-const ask = async (child, question) => {
-  const answer = once(child, 'message')
-  child.send(question)
-  return (await answer)[0]
 }
 
 /** @param {number} part @param {readonly number[]} sorted */

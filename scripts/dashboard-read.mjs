@@ -8,10 +8,10 @@
  */
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { ask, freePort } from './dashboard-load/children.mjs'
 import { still } from './dashboard-load/still.mjs'
 
 const number = (/** @type {string} */ value) => ({ type: /** @type {const} */ ('string'), default: value })
@@ -28,21 +28,6 @@ const { values } = parseArgs({
 const [locks, waiters, rate, tabs, seconds] = /** @type {[number, number, number, number, number]} */ (
   [values.locks, values.waiters, values.rate, values.tabs, values.seconds].map(Number)
 )
-
-const freePort = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-/** @param {import('node:child_process').ChildProcess} child @param {unknown} question */
-const ask = async (child, question) => {
-  const answer = once(child, 'message')
-  child.send(/** @type {never} */ (question))
-  return (await answer)[0]
-}
 
 /** A tab that reads its stream, and opens the next one, as the page does. @param {string} base @param {AbortSignal} signal @param {{ bytes: number }} read */
 const tab = async (base, signal, read) => {

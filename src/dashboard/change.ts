@@ -3,14 +3,14 @@ import { type ChangedLock, MOST_PAST, type Past, type Person, type ShownLock, WI
 
 type Field = keyof ShownLock
 
-/** These are told otherwise. */
+/** What differs in these has a form of its own. */
 const APART: ReadonlySet<Field> = new Set(['past', 'waiting'])
 
 /** A page knows who waited, and who held it. */
 const waitingOf = ({ waiting }: ShownLock, before: ShownLock): ChangedLock['waiting'] =>
   isSameValue(waiting, before.waiting) ? undefined : waiting.map((one) => (before.waiting.includes(one) ? one.id : one))
 
-const endedOf = ({ past }: ShownLock, before: ShownLock): ChangedLock['ended'] => {
+const endedOf = ({ past }: ShownLock, before: ShownLock): NonNullable<ChangedLock['ended']> => {
   const ended = past.filter((one) => !before.past.includes(one))
   const held = new Map(before.holders.map((one) => [one.id, one.since]))
   return ended.map((one) => (held.get(one.id) === one.since ? [one.id, one.until] : one))
@@ -24,7 +24,7 @@ export const changeOf = (lock: ShownLock, before: ShownLock): readonly ChangedLo
   const unset = (Object.keys(before) as Field[]).filter((field) => !(field in lock))
   const waiting = waitingOf(lock, before)
   // The page knows by itself when a hold was too long ago.
-  const ended = endedOf(lock, before) ?? []
+  const ended = endedOf(lock, before)
   if (fields.length + unset.length + ended.length === 0 && waiting === undefined) return []
   return [
     {

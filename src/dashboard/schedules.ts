@@ -77,7 +77,7 @@ class Schedule {
   }
 }
 
-/** The schedules that the dashboard was told about. */
+/** The schedules in the options of the dashboard. */
 export class Schedules {
   readonly #all: readonly Schedule[]
   #askedAt = -Infinity

@@ -90,7 +90,7 @@ export interface ShownSlot {
   readonly attempt?: number | undefined
 }
 
-/** A schedule that the dashboard was told about. */
+/** A schedule in the options of the dashboard. */
 export interface ShownSchedule {
   readonly name: string
   readonly cron: string

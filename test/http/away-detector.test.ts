@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, EngineError } from 'holdfast'
 import { AwayDetector } from '#src/http/away-detector.js'
 import { judge } from '#src/http/rate-limit.js'
-import { redisEngine, started } from '../support/engines.js'
+import { ownRedis } from '../support/engines.js'
 import { until } from '../support/until.js'
-import { type RedisServer, startRedis } from '../support/redis-server.js'
+import type { RedisServer } from '../support/redis-server.js'
 
 /** For how long the server stands still, ms; a minute by hand: HOLDFAST_SILENCE=60000. */
 const SILENCE = Number(process.env['HOLDFAST_SILENCE'] ?? 4000)
@@ -26,15 +26,8 @@ const scriptsOf = async (server: RedisServer): Promise<number> => {
 }
 
 void test('1,000 requests a second while the server stands still → each is answered in time and nothing piles up; no flood when it goes on', async (t) => {
-  let server = undefined as unknown as RedisServer
-  const start = async (): Promise<void> => {
-    server = await startRedis()
-  }
-  const reason = await started({ ...redisEngine, start })
-  if (reason !== undefined) {
-    t.skip(reason)
-    return
-  }
+  const server = await ownRedis(t)
+  if (server === undefined) return
   const client = await connect({ url: server.url, presence: false })
   client.on('error', () => undefined)
   const judged = judge(

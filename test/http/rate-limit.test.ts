@@ -12,9 +12,8 @@ import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
 import { networkOf } from '#src/http/client-address.js'
 import { beside, judge } from '#src/http/rate-limit.js'
-import { type Client, redisEngine, started } from '../support/engines.js'
+import { type Client, ownRedis } from '../support/engines.js'
 import { times } from '../suites/contract/lock/kind.js'
-import { type RedisServer, startRedis } from '../support/redis-server.js'
 import { until } from '../support/until.js'
 
 interface Settings {
@@ -360,15 +359,8 @@ void describe('rate limit for all frameworks', () => {
     })
 
   void test('another program has stored a rate that lets nobody through → as whenAway says, and no error of the request', async (t) => {
-    let server = undefined as unknown as RedisServer
-    const start = async (): Promise<void> => {
-      server = await startRedis()
-    }
-    const reason = await started({ ...redisEngine, start })
-    if (reason !== undefined) {
-      t.skip(reason)
-      return
-    }
+    const server = await ownRedis(t)
+    if (server === undefined) return
     const client = await connect({ url: server.url, presence: false })
     const redis = new Redis(server.port)
     t.after(async () => {
@@ -398,15 +390,8 @@ void describe('rate limit for all frameworks', () => {
   })
 
   void test('the server stands still, or is gone → each request is answered in time; it is back → limited as before', async (t) => {
-    let server = undefined as unknown as RedisServer
-    const start = async (): Promise<void> => {
-      server = await startRedis()
-    }
-    const reason = await started({ ...redisEngine, start })
-    if (reason !== undefined) {
-      t.skip(reason)
-      return
-    }
+    const server = await ownRedis(t)
+    if (server === undefined) return
     const client = await connect({ url: server.url, presence: false })
     t.after(() => Promise.all([client.close(), server.stop()]))
     client.on('error', () => undefined)

@@ -1,4 +1,5 @@
-import { after, before, test } from 'node:test'
+import { after, before, test, type TestContext } from 'node:test'
+import { type RedisServer, startRedis } from './redis-server.js'
 import { rowOf, ROWS } from './rows.js'
 import { leftOut } from './sample.js'
 import {
@@ -51,6 +52,17 @@ export const started = async (engine: Engine): Promise<string | undefined> => {
     if (code !== 'ABSENT' && (code !== 'NO_REDIS' || required)) throw error
     return (error as Error).message
   }
+}
+
+/** A Redis server for one test, which must stop it. Skips the test, and returns undefined, if none can be started. */
+export const ownRedis = async (t: TestContext): Promise<RedisServer | undefined> => {
+  let server: RedisServer | undefined
+  const start = async (): Promise<void> => {
+    server = await startRedis()
+  }
+  const reason = await started({ ...redisEngine, start })
+  if (reason !== undefined) t.skip(reason)
+  return server
 }
 
 /** Adds a test. With 'real clock' it is left out where time is virtual; where its row lacks what it needs it is skipped. */

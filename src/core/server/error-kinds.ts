@@ -1,10 +1,9 @@
 import { EngineError, isBrokenOff } from '../../errors.js'
+import { isAway } from '../../trouble.js'
 
 /** After these errors, a step may have run. An unknown error may come from a proxy, which knows no more than we do. */
 export const UNSURE: ReadonlySet<string> = new Set(['NO_REPLY', 'BAD_REPLY', 'SERVER'])
 const PASSING: ReadonlySet<string> = new Set([
-  'OFFLINE',
-  'NO_REPLY',
   'BUSY',
   'LOADING',
   'READONLY',
@@ -16,7 +15,8 @@ const PASSING: ReadonlySet<string> = new Set([
 ])
 
 /** Trouble that may pass: waiters wait it out, once the server has answered them at all. */
-export const isTransient = (trouble: unknown): boolean => trouble instanceof EngineError && PASSING.has(trouble.code)
+export const isTransient = (trouble: unknown): boolean =>
+  isAway(trouble) || (trouble instanceof EngineError && PASSING.has(trouble.code))
 
 /** The user of the connection may not do this. */
 export const isRefused = (trouble: unknown): boolean => trouble instanceof EngineError && trouble.code === 'NOPERM'

@@ -37,7 +37,7 @@ const withoutRights = async (url: string): Promise<Client> => {
 
 const rate = { permits: 5, interval: 60_000 }
 
-void describe('why the server refuses is told', () => {
+void describe('errors say why the server refuses', () => {
   const test = stageOf('redis')
   const testOnce = stageOf('redis', frameworks.slice(0, 1))
 

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineError } from 'holdfast'
 import { connect, NotInitializedError } from 'holdfast'
-import { redisEngine, started } from '../../support/engines.js'
-import { type RedisServer, startRedis } from '../../support/redis-server.js'
+import { ownRedis } from '../../support/engines.js'
+import { startRedis } from '../../support/redis-server.js'
 
 const rate = { permits: 2, interval: 60_000 }
 
@@ -24,15 +24,8 @@ void test('a try with a rate, where none is set → set in passing; where one is
 })
 
 void test('late answers count → an abort or a lost answer sends nothing more; otherwise the permit comes back', async (t) => {
-  let server = undefined as unknown as RedisServer
-  const start = async (): Promise<void> => {
-    server = await startRedis()
-  }
-  const reason = await started({ ...redisEngine, start })
-  if (reason !== undefined) {
-    t.skip(reason)
-    return
-  }
+  const server = await ownRedis(t)
+  if (server === undefined) return
   const client = await connect({ url: server.url, presence: false, commandTimeout: 300 })
   client.on('error', () => undefined)
   try {
@@ -64,15 +57,8 @@ void test('late answers count → an abort or a lost answer sends nothing more; 
 })
 
 void test('given up before it is sent → it is never sent', async (t) => {
-  let server = undefined as unknown as RedisServer
-  const start = async (): Promise<void> => {
-    server = await startRedis()
-  }
-  const reason = await started({ ...redisEngine, start })
-  if (reason !== undefined) {
-    t.skip(reason)
-    return
-  }
+  const server = await ownRedis(t)
+  if (server === undefined) return
   const client = await connect({ url: server.url, presence: false })
   client.on('error', () => undefined)
   const limiter = client.rateLimiter('a')
@@ -84,7 +70,7 @@ void test('given up before it is sent → it is never sent', async (t) => {
   const aborted = limiter.tryAcquire({ late: 'counts', rate, signal: given.signal, wait: 5000 })
   setTimeout(() => given.abort(new Error('enough')), 50)
   await assert.rejects(aborted, /enough/)
-  server = await startRedis(['--port', String(port)])
+  const again = await startRedis(['--port', String(port)])
   try {
     while (
       (await client
@@ -96,6 +82,6 @@ void test('given up before it is sent → it is never sent', async (t) => {
     assert.equal(await limiter.rate(), undefined)
   } finally {
     await client.close()
-    await server.stop()
+    await again.stop()
   }
 })
