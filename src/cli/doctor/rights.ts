@@ -20,7 +20,18 @@ export const BOTH = [
     'getrange K 0 0',
     'hexists K f',
   ],
-  ...['hget K f', 'hgetall K', 'hkeys K', 'hlen K', 'hscan K 0', 'hstrlen K f', 'lrange K 0 0', 'pttl K', 'time'],
+  ...[
+    'hget K f',
+    'hgetall K',
+    'hkeys K',
+    'hlen K',
+    'hscan K 0',
+    'hstrlen K f',
+    'lrange K 0 0',
+    'pttl K',
+    'time',
+    'type K',
+  ],
   ...['zcount K 0 0', 'zrange K 0 0', 'zscore K m'],
 ] as const
 export const ONLY_FULL = [
@@ -28,7 +39,7 @@ export const ONLY_FULL = [
   ...['pubsub numsub', 'pubsub shardnumsub', 'decr K', 'decrby K 1', 'del K', 'hdel K f'],
   ...['hincrby K f 1', 'hmget K f', 'hset K f v', 'hsetnx K f v', 'incr K', 'incrby K 1', 'lindex K 0', 'llen K'],
   ...['lpop K', 'lpush K v', 'lrem K 0 v', 'ltrim K 0 0', 'persist K', 'pexpire K 1', 'pexpireat K 1', 'rpush K v'],
-  ...['set K v', 'type K', 'unlink K', 'zadd K 1 m', 'zcard K', 'zincrby K 1 m', 'zrem K m'],
+  ...['set K v', 'unlink K', 'zadd K 1 m', 'zcard K', 'zincrby K 1 m', 'zrem K m'],
   ...['zremrangebyrank K 0 0', 'zrevrange K 0 0'],
 ] as const
 export const ONLY_LOOKING = ['scan 0', 'dbsize'] as const
