@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 import { connect } from 'holdfast'
 import { WATCHES, type Watching } from './watches.js'
 
-/** ms of each turn that do not count. */
-const WARM = 100
+/** ms of each turn that do not count: a change of subscribers makes V8 compile again what looks for them. */
+const WARM = 500
 
 const [url = '', callers = ''] = process.argv.slice(2)
 const client = await connect(url)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '#src/testing/random.js'
-import { type End, ENDS, LEASE, Place } from './place.js'
+import { type End, ENDS, type Gap, LEASE, Place } from './place.js'
 
 /**
  * Five candidates in processes of their own; again and again the leader resigns, is told to end, killed, stopped, cut off. Nobody may
@@ -25,19 +25,26 @@ const figure = (took: readonly number[]): string => {
   return `${took.length} times, median ${at(0.5)} ms, 95 % ${at(0.95)} ms, at most ${at(1)} ms`
 }
 
+/** V8 compiles what a candidate runs at its first grant: some 130 functions. */
+const byWarmth = (gaps: readonly Gap[]): string => {
+  const of = (warm: boolean): number[] => gaps.filter((gap) => gap.warm === warm).map(({ ms }) => ms)
+  return `next leader had led before: ${figure(of(true))}; had not: ${figure(of(false))}`
+}
+
 const soak = async (minutes: number, seed: number): Promise<boolean> => {
   console.log(`election: ${minutes} minutes, seed ${seed}, ${CANDIDATES} candidates, lease ${LEASE} ms`)
   const random = new Random(seed)
   const place = await Place.open(CANDIDATES, PROXIED)
-  const took = new Map<End, number[]>(ENDS.map((end) => [end, []]))
+  const took = new Map<End, Gap[]>(ENDS.map((end) => [end, []]))
   let unbroken = 0
   try {
     for (const until = performance.now() + minutes * 60_000; performance.now() < until;) {
       const end = random.pick(ENDS)
       if (!(await place.fits(end))) continue
-      const ms = await place.ends(end)
-      if (ms === 0) unbroken++
-      else took.get(end)?.push(ms)
+      const gap = await place.ends(end)
+      if (gap === undefined) unbroken++
+      else took.get(end)?.push(gap)
+      const ms = gap?.ms ?? 0
       if (ms > mostOf(end)) place.signs.wrong.push(`${end}: nobody led for ${ms.toFixed(0)} ms`)
       await sleep(random.below(300))
     }
@@ -45,7 +52,8 @@ const soak = async (minutes: number, seed: number): Promise<boolean> => {
     await place.close()
   }
   const wrong = [...place.signs.wrong, ...place.signs.overlaps()]
-  for (const [end, times] of took) if (times.length > 0) console.log(`  ${end}: ${figure(times)}`)
+  for (const [end, gaps] of took) if (gaps.length > 0) console.log(`  ${end}: ${figure(gaps.map(({ ms }) => ms))}`)
+  console.log(`  resign, ${byWarmth(took.get('resign') ?? [])}`)
   const { after, least, most } = CLIENT_GO
   console.log(
     `  client-go, calculated from its defaults: kill or stop ${least} to ${most} ms, resign at most ${after} ms`,

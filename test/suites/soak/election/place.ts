@@ -20,7 +20,16 @@ export type End = (typeof ENDS)[number]
 interface Seat {
   readonly label: string
   readonly proxy: Proxy | undefined
-  child: ChildProcess
+  readonly child: ChildProcess
+  /** This process has led, so its code is compiled. */
+  led: boolean
+}
+
+/** How long nobody led. */
+export interface Gap {
+  readonly ms: number
+  /** The process that leads now had led before. */
+  readonly warm: boolean
 }
 
 /** Candidates in processes of their own, some of them behind a proxy, and what happens to the one that leads. */
@@ -59,7 +68,7 @@ export class Place {
     const url = proxy?.url ?? this.#server.url
     const args = [url, 'soak', label, String(LEASE), join(this.#folder, 'signs')]
     const child = fork(PROGRAM, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    this.#seats.set(label, { label, proxy, child })
+    this.#seats.set(label, { label, proxy, child, led: false })
     const [{ trip }] = (await once(child, 'message')) as [{ trip: number }]
     if (proxy === undefined) this.trips.push(trip)
   }
@@ -88,20 +97,22 @@ export class Place {
     return proxied === (end === 'cut' || end === 'silence')
   }
 
-  /** Ends a term; how long nobody led then, ms. 0: the same term went on. */
-  async ends(end: End): Promise<number> {
+  /** Ends a term. `undefined`: the same term went on. */
+  async ends(end: End): Promise<Gap | undefined> {
     const [term, { label }] = await this.leader()
     const seat = this.#seats.get(label) as Seat
+    seat.led = true
     const victims = end === 'two killed' ? [seat, this.#other(seat)] : [seat]
     const at = machineNow()
     for (const victim of victims) this.#strike(victim, end)
-    const began = await this.#next(term, end === 'cut' ? 1000 : 30_000)
+    const next = await this.#next(term, end === 'cut' ? 1000 : 30_000)
+    const warm = next !== undefined && this.#seats.get(next.label)?.led === true
     await this.#mend(victims, end)
     this.signs.look()
-    if (began === undefined) return 0
+    if (next === undefined) return undefined
     const span = this.signs.terms.get(term)
     const since = end === 'resign' || end === 'SIGTERM' ? (span?.settled ?? at) : at
-    return began - since
+    return { ms: next.from - since, warm }
   }
 
   /** Kills one that waits: the dead must not hold anybody up. */
@@ -118,11 +129,11 @@ export class Place {
     else if (proxy !== undefined) proxy.deaf = proxy.mute = true
   }
 
-  async #next(term: bigint, limit: number): Promise<number | undefined> {
+  async #next(term: bigint, limit: number): Promise<TermSpan | undefined> {
     for (const end = machineNow() + limit; machineNow() < end; await sleep(10)) {
       this.signs.look()
       const next = [...this.signs.terms].find(([other]) => other > term)
-      if (next !== undefined) return next[1].from
+      if (next !== undefined) return next[1]
     }
     assert.ok(limit < 30_000, 'nobody leads for 30 s')
     return undefined
