@@ -201,7 +201,20 @@ setInterval(() => undefined, 1000)
     assert.equal((await ended).code, 0)
   })
 
-  scenario('a Lambda handler → its lock is free when it has returned', async ([, , program = '']) => {
+  scenario(
+    'SIGTERM to the primary of a cluster → each worker ends its work, then the primary ends',
+    async ([, , program = '']) => {
+      const { child, ended, said } = await run(program.replace('sleep(300)', 'sleep(1500)'))
+      await said('working', 2)
+      child.kill('SIGTERM')
+      const { code, out } = await ended
+      assert.equal(out.split('done').length - 1, 2, out)
+      assert.equal(code, 0)
+      assert.ok((await free('lock:orders:1')) && (await free('lock:orders:2')))
+    },
+  )
+
+  scenario('a Lambda handler → its lock is free when it has returned', async ([, , , program = '']) => {
     const { ended } = await run(`${program}\nconsole.log(await handler())\nawait client.close()\n`)
     const { code, out } = await ended
     assert.equal(out, 'done\n')
