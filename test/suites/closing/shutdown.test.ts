@@ -98,7 +98,7 @@ void describe('docs/shutdown.md, its programs as real processes', () => {
       assert.equal(by, signal)
       assert.equal(out.split('working').length, out.split('done').length, out)
       assert.ok(ms < 10_000, `it took ${ms} ms`)
-      assert.ok(await free('orders'))
+      assert.ok(await free('lock:orders'))
     })
   }
 
@@ -114,7 +114,7 @@ void describe('docs/shutdown.md, its programs as real processes', () => {
     assert.equal(signal, 'SIGTERM')
     assert.ok(ms < 3000, `it took ${ms} ms`)
     const client = await connect(server?.url)
-    await client.lock('orders').forceRelease()
+    await client.lock('lock:orders').forceRelease()
     await client.close()
   })
 
@@ -125,7 +125,7 @@ void describe('docs/shutdown.md, its programs as real processes', () => {
     const { signal, ms } = await ended
     assert.equal(signal, 'SIGTERM')
     assert.ok(ms < 8000, `it took ${ms} ms`)
-    assert.ok(await free('orders'))
+    assert.ok(await free('lock:orders'))
   })
 
   scenario('another listener of the signal → it is called, and the process is its to end', async ([program = '']) => {
@@ -201,12 +201,25 @@ setInterval(() => undefined, 1000)
     assert.equal((await ended).code, 0)
   })
 
-  scenario('a Lambda handler → its lock is free when it has returned', async ([, , program = '']) => {
+  scenario(
+    'SIGTERM to the primary of a cluster → each worker ends its work, then the primary ends',
+    async ([, , program = '']) => {
+      const { child, ended, said } = await run(program.replace('sleep(300)', 'sleep(1500)'))
+      await said('working', 2)
+      child.kill('SIGTERM')
+      const { code, out } = await ended
+      assert.equal(out.split('done').length - 1, 2, out)
+      assert.equal(code, 0)
+      assert.ok((await free('lock:orders:1')) && (await free('lock:orders:2')))
+    },
+  )
+
+  scenario('a Lambda handler → its lock is free when it has returned', async ([, , , program = '']) => {
     const { ended } = await run(`${program}\nconsole.log(await handler())\nawait client.close()\n`)
     const { code, out } = await ended
     assert.equal(out, 'done\n')
     assert.equal(code, 0)
-    assert.ok(await free('orders'))
+    assert.ok(await free('lock:orders'))
   })
 })
 

@@ -171,6 +171,17 @@ void describe('replicas', { concurrency: 2 }, () => {
     assert.ok(!(await seen(() => client.lock('a').using(() => undefined))).includes('wait'))
   })
 
+  withReplicas('a user who may not WAIT → ReplicationError; with sync: false, a hold', 1, async ({ master, redis }) => {
+    await redis.call('ACL', 'SETUSER', 'no-wait', 'on', '>secret', '~*', '&*', '+@all', '-wait')
+    const url = `redis://no-wait:secret@127.0.0.1:${master.port}`
+    await using waiting = await connect(url)
+    const isRefused = (error: unknown): boolean =>
+      error instanceof ReplicationError && String(error.cause).includes('NOPERM')
+    await assert.rejects(waiting.lock('a').acquire(), isRefused)
+    await using content = await connect({ url, replicas: { sync: false } })
+    assert.equal((await content.lock('a').acquire({ wait: 3000 })).state, 'held')
+  })
+
   withReplicas(
     'the only replica stands still → ReplicationError in time, for every kind, and nothing is held',
     1,

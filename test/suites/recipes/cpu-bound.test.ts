@@ -19,7 +19,7 @@ void describe('the recipe of CPU-bound work', { concurrency: true }, () => {
   void test('it takes longer than its lease → it keeps the lock; the lock is lost → the computation ends', async (t) => {
     const here = await recipe(t, 'cpu-bound.md')
     if (here === undefined) return
-    const lock = here.client.lock('primes')
+    const lock = here.client.lock('lock:primes')
     const running = here.start('primes.mjs', ['1e15'])
     await running.said(/counting to/)
     const began = performance.now()
@@ -45,6 +45,6 @@ void describe('the recipe of CPU-bound work', { concurrency: true }, () => {
     const running = here.start('primes.mjs', ['10'])
     assert.deepEqual(await running.ended, { code: 1, signal: null })
     assert.match(running.text(), /stopped: the worker ended with code 3\n/)
-    assert.equal(await here.client.lock('primes').isLocked(), false)
+    assert.equal(await here.client.lock('lock:primes').isLocked(), false)
   })
 })

@@ -39,7 +39,7 @@ void describe('the recipe for Kubernetes', { concurrency: true }, () => {
     assert.deepEqual(await pod.ended, { code: null, signal: 'SIGTERM' })
     assert.equal(count([pod], /job: started/), begun)
     assert.equal(count([pod], /job: done/), begun)
-    assert.equal(await here.client.lock('job').isLocked(), false)
+    assert.equal(await here.client.lock('lock:job').isLocked(), false)
   })
 
   void test('the lock is released by force → the pod goes on, and works again', async (t) => {
@@ -47,7 +47,7 @@ void describe('the recipe for Kubernetes', { concurrency: true }, () => {
     if (here === undefined) return
     const pod = here.start('worker.mjs', [], { PORT: '0' })
     await pod.said(/job: started/)
-    assert.equal(await here.client.lock('job').forceRelease(), true)
+    assert.equal(await here.client.lock('lock:job').forceRelease(), true)
     const begun = count([pod], /job: started/)
     await soon(() => count([pod], /job: started/) > begun)
     pod.kill('SIGTERM')
@@ -101,6 +101,6 @@ void describe('the recipe for Kubernetes', { concurrency: true }, () => {
     pod.kill('SIGTERM')
     assert.deepEqual(await pod.ended, { code: 1, signal: null })
     assert.match(pod.text(), /Error: it failed/)
-    assert.equal(await here.client.lock('job').isLocked(), false)
+    assert.equal(await here.client.lock('lock:job').isLocked(), false)
   })
 })
