@@ -130,9 +130,9 @@ const scripted = async () => {
   const client = await connect('memory:')
   const picture = new Picture(client, (text) => text)
   const person = (label: string) => ({ owner: `${label}:1`, client: `${label}-0000`, label })
-  const read = (holder: string, waiters: string, i: number) => {
+  const read = (holder: string, waiters: readonly string[], i: number) => {
     const held = heldLock('deploy', 600_000)
-    const lock = { ...held, holders: [{ ...heldBy(held), ...person(holder) }], waiting: [...waiters].map(person) }
+    const lock = { ...held, holders: [{ ...heldBy(held), ...person(holder) }], waiting: waiters.map(person) }
     const now = Date.now() + 60_000
     const { set, changed, gone, ...step } = picture.take({ listed: [lock], now, partly: false })
     const nothing = { schedules: [], trouble: null, missing: null }
@@ -143,7 +143,7 @@ const scripted = async () => {
       unchanged: { ...around, after: `r${i}`, may: 'read' },
     }
   }
-  const readings = [read('a', 'c', 0), read('b', 'cd', 1), read('b', 'de', 2), read('b', 'e', 3)]
+  const readings = [read('a', ['c'], 0), read('b', ['c', 'd'], 1), read('b', ['d', 'e'], 2), read('b', ['e'], 3)]
   await client.close()
   return readings
 }

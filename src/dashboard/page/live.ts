@@ -140,11 +140,12 @@ export class Live {
 
   /** Until the stream brings something: what a poll brings after that is older. */
   async #poll(ms: number, { signal }: AbortController): Promise<void> {
+    const isOver = (): boolean => signal.aborted
     for (let pause = ms; ; pause = this.#known.link === 'lost' ? RETRY : POLL) {
       await new Promise((resolve) => window.setTimeout(resolve, pause))
-      if (signal.aborted) return
+      if (isOver()) return
       const answer = await stateNow(AbortSignal.any([signal, AbortSignal.timeout(this.#patience)]))
-      if (signal.aborted) return
+      if (isOver()) return
       const back = this.#known.link === 'lost'
       if (typeof answer !== 'object') this.#lost(answer)
       else this.#take(answer, 'polling')
