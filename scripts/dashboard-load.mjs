@@ -98,12 +98,14 @@ const measure = async (browser, base, server, load) => {
   row('readings a second, all tabs together', ((after.readings - before.readings) / seconds).toFixed(2), '≤ 1')
   row("page's main thread", percent(share), '≤ 20 %')
 
-  const frames = await framesOf(page)
+  const { frames, each } = await framesOf(page, session)
   row(
     'frames while scrolling, ms: median, 99 %, longest',
     [quantile(0.5, frames), quantile(0.99, frames), frames.at(-1) ?? NaN].map((ms) => ms.toFixed(0)).join(', '),
     '≤ 50',
   )
+
+  row('main thread for each of them, ms of CPU', each.toFixed(1))
 
   const heaps = []
   for (let minute = 0; minute <= minutes; minute += 1) {

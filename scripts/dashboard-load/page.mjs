@@ -41,11 +41,17 @@ const SCROLL = `new Promise((resolve) => {
   requestAnimationFrame(step)
 })`
 
-/** ms of the frames of 15 seconds of scrolling: with very many locks, a reading comes only once in five. @param {import('playwright-core').Page} page @returns {Promise<number[]>} */
-export const framesOf = async (page) => {
+/**
+ * ms of the frames of 15 seconds of scrolling, and of the main thread for each of them: with very many locks, a reading comes only once in five.
+ * @param {import('playwright-core').Page} page @param {Session} session
+ */
+export const framesOf = async (page, session) => {
+  const before = await metricsOf(session)
   const frames = /** @type {number[]} */ (await page.evaluate(SCROLL))
+  const after = await metricsOf(session)
   await page.evaluate('scrollTo(0, 0)')
-  return frames.sort((a, b) => a - b)
+  const cpu = ((after['TaskDuration'] ?? 0) - (before['TaskDuration'] ?? 0)) * 1000
+  return { frames: frames.sort((a, b) => a - b), each: cpu / frames.length }
 }
 
 /** Bytes and nodes of the document, after a collection. @param {Session} session */
