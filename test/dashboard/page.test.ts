@@ -11,6 +11,7 @@ import { connect, type ListedLock } from 'holdfast'
 import { dashboard, toNode } from 'holdfast/dashboard'
 import { Picture } from '#src/dashboard/picture.js'
 import { Reader } from '#src/dashboard/reader.js'
+import { idOf } from '#src/dashboard/shown.js'
 import { Streams } from '#src/dashboard/streams.js'
 import { chromiumProgram } from '../../scripts/test/chromium.mjs'
 import type { Client } from '../support/engines.js'
@@ -437,6 +438,27 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
       await sleep(2500)
       assert.deepEqual([polls - before, streams.length], [0, 3])
       assert.equal(await deploy.locator('.bar.past').count(), 1)
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  onServer(
+    'the page of a lock says how many holders it leaves out, and of a lock that is not listed only that',
+    async (broken) => {
+      const client = await broken.open({ presence: false })
+      const held = heldLock('deploy', 600_000)
+      const holders = Array.from({ length: 25 }, (_, i) => ({
+        ...heldBy(held),
+        owner: `${i}:1`,
+        mode: 'read' as const,
+      }))
+      const lock: ListedLock = { ...held, kind: 'readWriteLock', holders, more: true }
+      const base = await served(broken, { client: listing(client, () => [lock]) })
+      const { page, errors } = await look(broken, `${base}#/lock/${idOf(lock)}`)
+      await page.getByRole('heading', { name: '25 holders' }).waitFor()
+      await page.locator('section').getByText('… and at least 5 more').waitFor()
+      await page.goto(`${base}#/lock/another`)
+      await page.getByRole('heading', { name: 'This lock is not listed' }).waitFor()
       assert.deepEqual(errors, [])
     },
   )
