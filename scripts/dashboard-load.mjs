@@ -31,7 +31,8 @@ const { values } = parseArgs({
 const [locks, waiters, rate, tabs, minutes, streams] = /** @type {[number, number, number, number, number, number]} */ (
   [values.locks, values.waiters, values.rate, values.tabs, values.minutes, values.streams].map(Number)
 )
-const IDLE = 20_000
+/** ms: a dozen readings, if they are five seconds apart. */
+const IDLE = 60_000
 
 /** @param {string} name @param {object} options @param {string[]} [execArgv] */
 const started = async (name, options, execArgv = []) => {
@@ -70,12 +71,10 @@ const manyStreams = async (base) => {
   }
 }
 
-/** @param {string} base @param {import('node:child_process').ChildProcess} server @param {import('node:child_process').ChildProcess} load */
-const measure = async (base, server, load) => {
-  const browser = await chromium.launch({
-    executablePath: chromiumProgram() ?? '',
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  })
+/** @typedef {import('node:child_process').ChildProcess} Child */
+
+/** @param {import('playwright-core').Browser} browser @param {string} base @param {Child} server @param {Child} load */
+const measure = async (browser, base, server, load) => {
   const pages = []
   for (let i = 0; i < tabs; i += 1) {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
@@ -87,7 +86,8 @@ const measure = async (base, server, load) => {
   await page.locator('.lane').first().waitFor({ timeout: 120_000 })
   const session = await measured(page)
   await sleep(5000)
-  row('locks held, on the page', await page.locator('.number b').first().innerText(), `${locks}`)
+  const numbers = await page.locator('.number b').allInnerTexts()
+  row('locks held, callers that wait, on the page', numbers.slice(0, 2).join(', '), `${locks}, ${waiters}`)
 
   const [before, counted] = [await ask(server, 'figures'), await ask(load, 'count')]
   const share = await idleShare(session, IDLE)
@@ -98,27 +98,32 @@ const measure = async (base, server, load) => {
   row('readings a second, all tabs together', ((after.readings - before.readings) / seconds).toFixed(2), '≤ 1')
   row("page's main thread", percent(share), '≤ 20 %')
 
-  const frames = await framesOf(page)
+  const { frames, each } = await framesOf(page, session)
   row(
     'frames while scrolling, ms: median, 99 %, longest',
     [quantile(0.5, frames), quantile(0.99, frames), frames.at(-1) ?? NaN].map((ms) => ms.toFixed(0)).join(', '),
     '≤ 50',
   )
 
+  row('main thread for each of them, ms of CPU', each.toFixed(1))
+
   const heaps = []
   for (let minute = 0; minute <= minutes; minute += 1) {
     if (minute > 0) await sleep(60_000)
-    heaps.push([await heapOf(session), (await ask(server, 'figures')).heap])
+    heaps.push({ tab: await heapOf(session), side: await ask(server, 'heap') })
   }
-  row('heap of a tab, each minute', heaps.map(([tab = 0]) => megabytes(tab)).join(', '), 'flat')
-  row('heap of the server side, each minute', heaps.map(([, side = 0]) => megabytes(side)).join(', '), 'flat')
-  await browser.close()
+  row('heap of a tab, each minute', heaps.map(({ tab }) => megabytes(tab.bytes)).join(', '), 'flat')
+  row('nodes of a tab, each minute', heaps.map(({ tab }) => tab.nodes).join(', '), 'flat')
+  row('heap of the server side, each minute', heaps.map(({ side }) => megabytes(side)).join(', '), 'flat')
+}
 
-  const had = await ask(server, 'figures')
+/** @param {string} base @param {Child} server */
+const measureStreams = async (base, server) => {
+  const had = await ask(server, 'heap')
   const { open, refused, state } = await manyStreams(base)
-  const has = await ask(server, 'figures')
+  const has = await ask(server, 'heap')
   row(`${streams} streams at once: open, refused, then \`state\``, `${open}, ${refused}, ${state}`, '64 open, 200')
-  row('heap of the server side, before and after', `${megabytes(had.heap)}, ${megabytes(has.heap)}`)
+  row('heap of the server side, before and after', `${megabytes(had)}, ${megabytes(has)}`)
 }
 
 const port = await freePort()
@@ -131,10 +136,18 @@ try {
   console.error(`${locks} locks and ${waiters} waiters …`)
   const load = await started('locks', { url, locks, waiters, rate })
   const { child, said } = await started('server', { url }, ['--expose-gc'])
+  const base = `http://127.0.0.1:${said.port}/`
+  const browser = await chromium.launch({
+    executablePath: chromiumProgram() ?? '',
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  })
   console.log('| | measured | wanted |\n|---|---|---|')
   try {
-    await measure(`http://127.0.0.1:${said.port}/`, child, load.child)
+    await measure(browser, base, child, load.child)
+    await browser.close()
+    await measureStreams(base, child)
   } finally {
+    await browser.close()
     child.disconnect()
     load.child.disconnect()
   }

@@ -28,11 +28,12 @@ export const idleShare = async (session, ms) => {
 
 const SCROLL = `new Promise((resolve) => {
   const frames = []
-  const end = performance.now() + 5000
+  const end = performance.now() + 15_000
   let last = performance.now()
   const step = (now) => {
     frames.push(now - last)
     last = now
+    if (scrollY + innerHeight >= document.documentElement.scrollHeight) scrollTo(0, 0)
     scrollBy(0, 60)
     if (now < end) requestAnimationFrame(step)
     else resolve(frames.slice(2))
@@ -40,15 +41,22 @@ const SCROLL = `new Promise((resolve) => {
   requestAnimationFrame(step)
 })`
 
-/** ms of the frames of five seconds of scrolling. @param {import('playwright-core').Page} page @returns {Promise<number[]>} */
-export const framesOf = async (page) => {
+/**
+ * ms of the frames of 15 seconds of scrolling, and of the main thread for each of them: with very many locks, a reading comes only once in five.
+ * @param {import('playwright-core').Page} page @param {Session} session
+ */
+export const framesOf = async (page, session) => {
+  const before = await metricsOf(session)
   const frames = /** @type {number[]} */ (await page.evaluate(SCROLL))
+  const after = await metricsOf(session)
   await page.evaluate('scrollTo(0, 0)')
-  return frames.sort((a, b) => a - b)
+  const cpu = ((after['TaskDuration'] ?? 0) - (before['TaskDuration'] ?? 0)) * 1000
+  return { frames: frames.sort((a, b) => a - b), each: cpu / frames.length }
 }
 
-/** Bytes, after a collection. @param {Session} session */
+/** Bytes and nodes of the document, after a collection. @param {Session} session */
 export const heapOf = async (session) => {
   await session.send('HeapProfiler.collectGarbage')
-  return (await session.send('Runtime.getHeapUsage')).usedSize
+  const { usedSize } = await session.send('Runtime.getHeapUsage')
+  return { bytes: usedSize, nodes: (await metricsOf(session))['Nodes'] ?? NaN }
 }

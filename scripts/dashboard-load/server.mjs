@@ -22,15 +22,13 @@ const begin = async ({ url }) => {
     process.send?.({ port: typeof address === 'object' ? address?.port : undefined })
   })
   process.on('message', (message) => {
-    if (message !== 'figures') return
-    const { user, system } = process.cpuUsage()
-    globalThis.gc?.()
-    process.send?.({
-      cpu: (user + system) / 1000,
-      readings,
-      heap: process.memoryUsage().heapUsed,
-      at: performance.now(),
-    })
+    if (message === 'figures') {
+      const { user, system } = process.cpuUsage()
+      process.send?.({ cpu: (user + system) / 1000, readings, at: performance.now() })
+    } else if (message === 'heap') {
+      globalThis.gc?.()
+      process.send?.(process.memoryUsage().heapUsed)
+    }
   })
 }
 

@@ -145,7 +145,8 @@ const actFor = async (
 ): Promise<Response> => {
   const known = reader.find(asked.lock)
   if (known === undefined) return refusal(409, `The dashboard does not see this lock at the moment. ${wanted.nothing}`)
-  const found = await locksAt(client, known.name, undefined)
+  // An owner may hold several locks of one name: those of other kinds have other keys.
+  const found = (await locksAt(client, known.name, undefined)).filter(({ key }) => key === known.key)
   const owner = found.flatMap(({ holders }) => holders).find((one) => alias(one.owner) === asked.owner)?.owner
   if (owner === undefined) return stale(wanted)
   const [lock, holders] = holdIn(found, owner)

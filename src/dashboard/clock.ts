@@ -2,23 +2,31 @@ import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
 import { askAhead } from '../cli/server-clock.js'
 
+/** ms. If the clock differs by more than this from what was known, it was set, or it is another server's. */
+const SET = 1000
+
 /** The server's time, as far as the answers of the server say. */
 export class ServerTime {
   readonly #client: Client
   /** ms that the server's clock is ahead of this machine's. */
-  #ahead = 0
+  #ahead: number | undefined
+  /** How often the clock was set: a time from before does not compare with one from now. */
+  timesSet = 0
 
   constructor(client: Client) {
     this.#client = client
   }
 
   now(): number {
-    return Math.round(systemClock.now() + this.#ahead)
+    return Math.round(systemClock.now() + (this.#ahead ?? 0))
   }
 
   /** A slow answer says little: what was known stays if the answer does not contradict it. So the time does not jump to and fro. */
   async ask(): Promise<void> {
     const [least, most] = await askAhead(this.#client)
-    if (this.#ahead < least || this.#ahead > most) this.#ahead = (least + most) / 2
+    const known = this.#ahead
+    if (known !== undefined && known >= least && known <= most) return
+    this.#ahead = (least + most) / 2
+    if (known !== undefined && Math.abs(this.#ahead - known) > SET) this.timesSet += 1
   }
 }

@@ -4,8 +4,6 @@ import type { ListedLock } from '../api/listing.js'
 /** How many fenced locks are asked about after one reading, and how often each hold of one. */
 const AT_ONCE = 20
 const TRIES = 3
-/** How many holds are remembered. */
-const MOST = 20_000
 
 /** An election is a fenced lock with a record beside it: on the list it looks like any other. Each hold of a fenced lock is asked about, few at a time. */
 export class Leaders {
@@ -26,8 +24,9 @@ export class Leaders {
   async look(locks: readonly ListedLock[]): Promise<void> {
     if (this.#asking) return
     this.#asking = true
-    if (this.#known.size > MOST) this.#known.clear()
     const held = locks.filter((lock) => lock.kind === 'fencedLock' && lock.holders.length > 0)
+    const there = new Set(held.map(holdOf))
+    for (const hold of this.#known.keys()) if (!there.has(hold)) this.#known.delete(hold)
     const unknown = held.filter((lock) => this.#isUnknown(holdOf(lock))).slice(0, AT_ONCE)
     await Promise.all(unknown.map((lock) => this.#ask(lock)))
     this.#asking = false

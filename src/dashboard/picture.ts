@@ -11,8 +11,6 @@ import type { Around, ChangedLock, CycleStep, Difference, ShownLock } from './st
 /** How many locks are shown, and how many of them are free. */
 const MOST_LOCKS = 10_000
 const MOST_FREE = 500
-/** ms. If the server's clock is set back by more than this, what was seen before says nothing about now. */
-const SET_BACK = 1000
 
 /** One reading. `partly`: something could not be read. What is not there then is perhaps only not read, and stays as it was. */
 export interface Reading {
@@ -21,6 +19,8 @@ export interface Reading {
   /** How long it took. */
   readonly took?: number | undefined
   readonly partly: boolean
+  /** How often the server's clock was set. If it was, what was seen before says nothing about now. */
+  readonly timesSet?: number | undefined
 }
 
 /** What a reading has changed, for pages that know the one before. */
@@ -34,7 +34,7 @@ export class Picture {
   #entries: ReadonlyMap<string, Before> = new Map()
   #listed: readonly ListedLock[] = []
   #cycles: ReadonlySet<string> = new Set()
-  #at = -Infinity
+  #timesSet = 0
 
   constructor(client: Client, alias: Alias) {
     this.#alias = alias
@@ -47,17 +47,17 @@ export class Picture {
 
   /** The lock with this id as it was listed, with its owners. */
   find(id: string): ListedLock | undefined {
-    return this.#listed.find((lock) => idOf(lock, this.#alias) === id)
+    return this.#listed.find((lock) => idOf(lock) === id)
   }
 
   take(reading: Reading): Step {
-    const { listed, now } = reading
+    const { listed, now, timesSet = 0 } = reading
     const known = this.#entries
     const ends: number[] = []
-    const before = now < this.#at - SET_BACK ? new Map<string, Before>() : known
+    const before = timesSet === this.#timesSet ? known : new Map<string, Before>()
     this.#listed = listed
     this.#entries = this.#entriesOf(reading, before, (end) => ends.push(end))
-    this.#at = now
+    this.#timesSet = timesSet
     void this.#leaders.look(listed)
     return {
       ...this.#difference(known, before),
@@ -101,7 +101,7 @@ export class Picture {
       const entry = this.#entry(lock, seen)
       entries.set(entry.lock.id, entry)
     }
-    const beyond = new Set(listed.slice(MOST_LOCKS).map((lock) => idOf(lock, this.#alias)))
+    const beyond = new Set(listed.slice(MOST_LOCKS).map(idOf))
     const absent = [...before.values()].filter(({ lock }) => !entries.has(lock.id) && !beyond.has(lock.id))
     const stays = ({ lock }: Before): boolean => partly && lock.free === undefined
     const free = absent.filter((entry) => !stays(entry)).flatMap((entry) => freed(entry, seen) ?? [])
@@ -112,7 +112,7 @@ export class Picture {
 
   #entry(listed: ListedLock, seen: Seen): Before {
     const lock = shown(listed, { ...seen, election: this.#leaders.isElection(listed) })
-    return { lock, listed, seen: seen.now }
+    return { lock, listed, seen: seen.now, took: seen.took }
   }
 
   /** The locks of one reading are not read at the same moment, so a deadlock counts only if the reading before shows the same. */
@@ -120,15 +120,14 @@ export class Picture {
     const cycles = cyclesOf(listed)
     const known = this.#cycles
     this.#cycles = new Set(cycles.map(identityOf))
-    return cycles.filter((cycle) => known.has(identityOf(cycle))).map((cycle) => this.#stepsOf(cycle))
-  }
-
-  #stepsOf(cycle: Cycle): readonly CycleStep[] {
-    return cycle.map(({ lock, holder, wait }) => ({
-      lock: idOf(lock, this.#alias),
-      holds: plainText(lock.name),
-      who: plainText(holder.label ?? holder.client.slice(0, 8)),
-      wants: plainText(wait.name),
-    }))
+    return cycles.filter((cycle) => known.has(identityOf(cycle))).map(stepsOf)
   }
 }
+
+const stepsOf = (cycle: Cycle): readonly CycleStep[] =>
+  cycle.map(({ lock, holder, wait }) => ({
+    lock: idOf(lock),
+    holds: plainText(lock.name),
+    who: plainText(holder.label ?? holder.client.slice(0, 8)),
+    wants: plainText(wait.name),
+  }))

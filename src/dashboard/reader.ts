@@ -83,9 +83,8 @@ export class Reader {
     return { ...this.around, locks: this.#picture.locks }
   }
 
-  /** Resolves when there is something to show. The listener is called after each reading, until the returned function is called. */
-  async watch(listener: Listener): Promise<() => void> {
-    await this.fresh()
+  /** The listener is called after each reading, until the returned function is called. */
+  watch(listener: Listener): () => void {
     this.#listeners.add(listener)
     this.#schedule(this.#pause)
     return () => {
@@ -190,23 +189,25 @@ export class Reader {
   #fail(text: string): void {
     const since = this.#around.trouble?.since ?? this.#clock.now()
     this.#around = { ...this.#around, every: EVERY, trouble: { text, since } }
-    this.#tell({ set: [], changed: [], gone: [] })
+    this.#tell({ after: this.#around.reading, set: [], changed: [], gone: [] })
   }
 
   #take({ locks: all, missing, partly }: Listed, pace: Pace): void {
     const now = this.#clock.now()
     // What was over when the reading began is over.
     const listed = withoutOverdue(all, now - pace.took)
-    const { set, changed, gone, ...rest } = this.#picture.take({ listed, now, took: pace.took, partly })
+    const { timesSet } = this.#clock
+    const { set, changed, gone, ...rest } = this.#picture.take({ listed, now, took: pace.took, partly, timesSet })
     const { every } = pace
     this.#took = pace.took
     const reading = `${this.#series}.${this.readings}`
+    const { reading: after } = this.#around
     const { list: schedules } = this.#schedules
     this.#around = { ...this.#around, ...rest, schedules, at: now, now, reading, every, trouble: null, missing }
-    this.#tell({ set, changed, gone })
+    this.#tell({ after, set, changed, gone })
   }
 
-  #tell(step: Pick<Difference, 'set' | 'changed' | 'gone'>): void {
+  #tell(step: Pick<Difference, 'after' | 'set' | 'changed' | 'gone'>): void {
     const difference = { ...this.around, ...step }
     for (const listener of this.#listeners) listener(difference)
   }

@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { ListedHolder, ListedLock, ListedWaiter } from '../api/listing.js'
-import { signOf } from '../cli/locks/signs.js'
+import { isRedissons, signOf } from '../cli/locks/signs.js'
 import { kept } from './same.js'
-import { MOST_PAST, type Past, type Person, type ShownLock, WINDOW } from './state.js'
+import { LONGEST, MOST_PAST, type Past, type Person, type ShownLock, WINDOW } from './state.js'
 
-/** How many holders and waiters of one lock a page gets, and how many characters of a text. */
+/** How many holders and waiters of one lock a page gets. */
 const MOST_HOLDERS = 20
 const MOST_WAITERS = 50
-const LONGEST = 300
 const MOST_KEYS = 20
 const LONGEST_TOGETHER = 1000
 /** ms. The end of a lease is estimated again at each reading: what differs by less is the same. */
 const JITTER = 400
-/** ms. If the lease ends later than it did, by more than this, it was renewed. */
-const RENEWAL = 1000
+/** ms. If the end of the lease differs by more than this, somebody has moved it. */
+const MOVED = 1000
+/** A client renews when a third of its lease is over. If more than this part was left, something else has moved the end. */
+const DUE = 0.75
 /** If more is left than so many of the leases that were seen, somebody extended it: no renewal is due in a third of that. */
 const EXTENSION = 1.5
 /** ms. What has ended since a reading that is older than this ended when it was last seen, as far as anybody knows. */
@@ -22,19 +23,33 @@ const PAUSE = 10_000
 /** What a page may know instead of an owner or a client's id. */
 export type Alias = (text: string) => string
 
-const MOST_ALIASES = 100_000
+/** Of all texts whose aliases are kept. A name may be long. */
+const MOST_CHARACTERS = 10_000_000
 
-export const aliases = (secret: Uint8Array): Alias => {
+export const aliases = (secret: Uint8Array | string): Alias => {
   const known = new Map<string, string>()
+  let characters = 0
   return (text) => {
-    const alias = known.get(text) ?? createHash('sha256').update(secret).update(text).digest('base64url').slice(0, 16)
-    if (known.size >= MOST_ALIASES) known.clear()
+    const there = known.get(text)
+    if (there !== undefined) return there
+    const alias = createHash('sha256').update(secret).update(text).digest('base64url').slice(0, 16)
+    characters += text.length
+    if (characters > MOST_CHARACTERS) {
+      known.clear()
+      characters = text.length
+    }
     known.set(text, alias)
     return alias
   }
 }
 
-const cut = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`)
+/** The name of a lock is no secret. So the address of its page stays the same, whichever process serves it. */
+const lockAlias = aliases('')
+
+export const idOf = ({ kind, key }: Pick<ListedLock, 'kind' | 'key'>): string => lockAlias(`${kind} ${key}`)
+
+const cut = (text: string): string =>
+  text.length <= LONGEST ? text : `${text.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, '')}…`
 
 /** What anybody may have published: few names, and not long all together. */
 const few = (names: readonly string[]): readonly string[] => {
@@ -58,9 +73,9 @@ const knownAs = (id: string, people: readonly Person[] | undefined, at: number):
   return there?.id === id ? there : people?.find((other) => other.id === id)
 }
 
-/** The earliest that was ever said. */
-const sinceOf = ({ since }: Anybody, before: Person | undefined, now: number): number =>
-  Math.round(since ?? before?.since ?? now)
+/** A stranger may have written a time that is still to come. */
+const sinceOf = ({ since = Infinity }: Anybody, before: Person | undefined, now: number): number =>
+  Math.round(since <= now ? since : (before?.since ?? now))
 
 /** A client that has died has no label any more: people still want to know who it was. */
 const person = (one: Anybody, at: number, { people, now, alias }: Around): Person => {
@@ -106,19 +121,41 @@ const waiting = (one: ListedWaiter, at: number, around: Around & { readonly list
   return kept(person(one, at, around), before)
 }
 
-const leaseOf = (
-  { remaining }: ListedLock,
-  { now, took = 0 }: Pick<Seen, 'now' | 'took'>,
-  before: ShownLock | undefined,
-): Partial<ShownLock> => {
+/** Whether the lease ends earlier than it did. A lock was looked at when the reading began at the earliest. */
+const isShorter = (
+  { remaining = Infinity }: ListedLock,
+  { now }: Pick<Seen, 'now'>,
+  last: Before | undefined,
+): boolean => (last?.lock.until ?? -Infinity) - (last?.took ?? 0) - (now + remaining) > MOVED
+
+const sole = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined)
+
+/**
+ * A thread of Redisson has the same owner each time. A renewal never makes a lease end earlier, and if the thread releases a level, it gets the whole lease again. So if a lease that was
+ * renewed ends earlier, the thread has released the lock and acquired it again.
+ */
+const hasBegunAgain = (lock: ListedLock, seen: Seen, last: Before | undefined): boolean => {
+  const [holder, before] = [sole(lock.holders), sole(last?.lock.holders ?? [])]
+  if (holder === undefined || before === undefined || last?.lock.renewed !== true) return false
+  const same = seen.alias(holder.owner) === before.id && holder.count === (before.count ?? 1)
+  return same && isRedissons(holder) && isShorter(lock, seen, last)
+}
+
+const leaseOf = (lock: ListedLock, seen: Pick<Seen, 'now' | 'took'>, last: Before | undefined): Partial<ShownLock> => {
+  const { remaining, holders } = lock
+  const { now, took = 0 } = seen
   if (remaining === undefined) return {}
   if (remaining === Infinity) return { until: null }
+  const before = isShorter(lock, seen, last) ? undefined : last?.lock
   const was = before?.until ?? undefined
   const until = Math.round(now + remaining)
-  const longer = was !== undefined && until - took - was > RENEWAL
+  const longer = was !== undefined && until - took - was > MOVED
   const extended = longer && remaining > EXTENSION * (before?.lease ?? 0)
   const lease = longer ? remaining : Math.max(before?.lease ?? 0, remaining)
-  const renewed = !extended && (longer || before?.renewed === true)
+  // If it was not due, the owner has acquired another level. Or it is a thread of Redisson that has begun again, perhaps without renewals.
+  const due = longer && was - now <= DUE * remaining
+  const goesOn = before?.renewed === true && !(longer && holders.some(isRedissons))
+  const renewed = !extended && (due || goesOn)
   const same = was !== undefined && Math.abs(until - was) < JITTER
   return {
     until: same ? was : until,
@@ -143,13 +180,12 @@ const ended = (before: Before | undefined, there: ReadonlySet<string>, { now, on
   return [...lock.past, ...past].filter(({ until }) => until > now - WINDOW).slice(-MOST_PAST)
 }
 
-export const idOf = ({ kind, key }: Pick<ListedLock, 'kind' | 'key'>, alias: Alias): string => alias(`${kind} ${key}`)
-
-/** How a lock was shown after the reading before, when it was read last, and what was listed then. */
+/** How a lock was shown after the reading before, when it was read last, how long that took, and what was listed then. */
 export interface Before {
   readonly listed?: ListedLock | undefined
   readonly lock: ShownLock
   readonly seen: number
+  readonly took?: number | undefined
 }
 
 interface Ends {
@@ -179,13 +215,14 @@ const idsOf = ({ holders }: ListedLock, shown: readonly Person[], alias: Alias):
 
 export const shown = (lock: ListedLock, seen: Seen): ShownLock => {
   const { now, alias, before: at, election = false } = seen
-  const id = idOf(lock, alias)
+  const id = idOf(lock)
   const last = at(id)
   const before = last?.lock
-  const held = { people: before?.holders, now, alias }
+  const again = hasBegunAgain(lock, seen, last)
+  const held = { people: again ? undefined : before?.holders, now, alias }
   const waited = { people: before?.waiting, listed: last?.listed, now, alias }
   const holders = lock.holders.slice(0, MOST_HOLDERS).map((one, at) => holding(one, at, held))
-  const same = holders.length === 1 && before?.holders[0]?.id === holders[0]?.id
+  const same = !again && holders.length === 1 && before?.holders[0]?.id === holders[0]?.id
   const next: ShownLock = {
     ...{ id, name: cut(lock.name), kind: lock.kind, holders },
     waiting: lock.waiting.slice(0, MOST_WAITERS).map((one, at) => waiting(one, at, waited)),
@@ -193,12 +230,12 @@ export const shown = (lock: ListedLock, seen: Seen): ShownLock => {
     holding: lock.holders.length,
     waiters: lock.waiting.length,
     ...(lock.more === true && { more: true as const }),
-    ...leaseOf(lock, seen, same ? before : undefined),
+    ...leaseOf(lock, seen, same ? last : undefined),
     ...(lock.token !== undefined && { token: String(lock.token) }),
     ...(lock.available !== undefined && { available: lock.available }),
     ...(lock.permits !== undefined && { permits: lock.permits }),
     ...(lock.interval !== undefined && { interval: lock.interval }),
-    past: ended(last, idsOf(lock, holders, alias), seen),
+    past: ended(last, again ? new Set() : idsOf(lock, holders, alias), seen),
   }
   return kept(next, before)
 }

@@ -142,18 +142,27 @@ export interface ChangedLock extends Partial<Omit<ShownLock, 'past' | 'waiting'>
   readonly ended?: readonly (Past | readonly [id: string, until: number])[]
 }
 
-/** What has changed since the message before. */
+/** What has changed since a reading. */
 export interface Difference extends Around {
+  /** That reading. A page that knows another one cannot use the difference. */
+  readonly after: string
   readonly set: readonly ShownLock[]
   readonly changed: readonly ChangedLock[]
   readonly gone: readonly string[]
 }
 
 /** The page knows everything else already. */
-export type Unchanged = Around & Pick<Snapshot, 'may'>
+export type Unchanged = Around & Pick<Difference, 'after'> & Pick<Snapshot, 'may'>
+
+/** Anything that a page hears: all locks, or what differs. */
+export type Message = Around &
+  Partial<Pick<Snapshot, 'may' | 'locks'> & Pick<Difference, 'after' | 'set' | 'changed' | 'gone'>>
 
 /** ms. How much of the past is shown, and how long a lock that is free stays on the page. */
 export const WINDOW = 60_000
+
+/** How many characters of a name or a label are shown. Behind a longer one, there is an ellipsis. */
+export const LONGEST = 300
 
 /** How many ended holds of one lock are shown. */
 export const MOST_PAST = 30

@@ -1,7 +1,7 @@
 import { systemClock, type Timer } from '../base/clock.js'
 import { plainJson } from '../plain-text.js'
 import type { Reader } from './reader.js'
-import type { Difference } from './state.js'
+import type { Difference, Unchanged } from './state.js'
 
 /** How many messages may wait for one tab. A tab that is slower gets a new snapshot when it reads again. */
 const BUFFER = 4
@@ -75,10 +75,11 @@ class Tab {
     const { reader, longest } = this.#options
     this.#timer = systemClock.setTimer(() => this.#expire(controller), longest, { background: true })
     controller.enqueue(encoder.encode('retry: 1000\n\n'))
-    const stop = await reader.watch((difference) => this.#guarded(controller, () => this.#tell(controller, difference)))
-    this.#stop = stop
-    if (this.#over) stop()
-    else this.#guarded(controller, () => this.#begin(controller))
+    await reader.fresh()
+    if (this.#over) return
+    this.#stop = reader.watch((difference) => this.#guarded(controller, () => this.#tell(controller, difference)))
+    // In the same step: no reading comes between.
+    this.#guarded(controller, () => this.#begin(controller))
   }
 
   /** A stream that fails is not cancelled, and the tabs behind it must hear all the same. */
@@ -95,7 +96,8 @@ class Tab {
   #begin(controller: ReadableStreamDefaultController<Uint8Array>): void {
     const { reader, may, after } = this.#options
     const { around } = reader
-    if (around.reading === after) controller.enqueue(message('unchanged', { ...around, may }))
+    const unchanged: Unchanged = { ...around, after: around.reading, may }
+    if (around.reading === after) controller.enqueue(message('unchanged', unchanged))
     else this.#show(controller)
   }
 

@@ -4,7 +4,7 @@ import { connect as connectSocket } from 'node:net'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { connect, EngineError, type Hold } from 'holdfast'
+import { connect, EngineError, type Hold, type ListedLock } from 'holdfast'
 import {
   type AskedToRelease,
   dashboard,
@@ -19,7 +19,7 @@ import { STRANGE_NAMES } from '../support/hostile.js'
 import type { Client } from '../support/engines.js'
 import { onServer } from '../support/server.js'
 import { until } from '../support/until.js'
-import { heldLock, listening, listing, served } from './stage.js'
+import { heldBy, heldLock, listening, listing, overriding, served } from './stage.js'
 
 const OWN = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
 
@@ -321,6 +321,25 @@ void describe('the handler of the dashboard', () => {
     const { id, holders } = await listed(base, `${name.slice(0, 300)}…`)
     assert.equal((await post(base, releaseOf(id, holders[0]?.id ?? assert.fail()))).status, 200)
     assert.equal(await holder.lock(name).isLocked(), false)
+  })
+
+  void test('one owner holds two kinds of lock with one name → the one on the page is released', async () => {
+    const client = await connect('memory:')
+    const one = heldLock('deploy')
+    const group = { ...one, kind: 'keyedLock', key: 'keys', holders: [{ ...heldBy(one), keys: ['a'], since: 1 }] }
+    const released: string[] = []
+    const lock = (kind: string) => () => ({ forceRelease: async () => released.push(kind) > 0 })
+    const locks = listing(client, () => [group as ListedLock, one])
+    const acting = overriding(locks, { lock: lock('lock'), keyedLock: lock('keyedLock') })
+    const handler = dashboard({ client: acting, authorize: () => 'act' })
+    const { locks: shown } = (await (await handler(new Request('http://localhost/state'))).json()) as Snapshot
+    for (const kind of ['lock', 'keyedLock']) {
+      const { id, holders } = shown.find((one) => one.kind === kind) ?? assert.fail()
+      const init = { method: 'POST', headers: OWN, body: releaseOf(id, holders[0]?.id ?? assert.fail()) }
+      assert.equal((await handler(new Request('http://localhost/release', init))).status, 200)
+    }
+    assert.deepEqual(released, ['lock', 'keyedLock'])
+    await client.close()
   })
 
   onServer('without leave to act → 405, and nothing is released', async (broken) => {

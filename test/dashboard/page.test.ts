@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,7 +9,9 @@ import { after, before, describe } from 'node:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { connect, type ListedLock } from 'holdfast'
 import { dashboard, toNode } from 'holdfast/dashboard'
+import { Picture } from '#src/dashboard/picture.js'
 import { Reader } from '#src/dashboard/reader.js'
+import { idOf } from '#src/dashboard/shown.js'
 import { Streams } from '#src/dashboard/streams.js'
 import { chromiumProgram } from '../../scripts/test/chromium.mjs'
 import type { Client } from '../support/engines.js'
@@ -122,6 +124,29 @@ const many = (count: number): readonly ListedLock[] => {
     holders: [{ ...person(i, 1000 + i), mode: 'exclusive', count: 1 }],
     waiting: Array.from({ length: i % 9 }, (_, n) => person(i + n + 1, 900 + n)),
   }))
+}
+
+/** What pages hear of four readings of one lock. */
+const scripted = async () => {
+  const client = await connect('memory:')
+  const picture = new Picture(client, (text) => text)
+  const person = (label: string) => ({ owner: `${label}:1`, client: `${label}-0000`, label })
+  const read = (holder: string, waiters: readonly string[], i: number) => {
+    const held = heldLock('deploy', 600_000)
+    const lock = { ...held, holders: [{ ...heldBy(held), ...person(holder) }], waiting: waiters.map(person) }
+    const now = Date.now() + 60_000
+    const { set, changed, gone, ...step } = picture.take({ listed: [lock], now, partly: false })
+    const nothing = { schedules: [], trouble: null, missing: null }
+    const around = { ...step, ...nothing, at: now, now, reading: `r${i}`, every: 1000, where: '' }
+    return {
+      snapshot: { ...around, may: 'read', locks: picture.locks },
+      difference: { ...around, after: `r${i - 1}`, set, changed, gone },
+      unchanged: { ...around, after: `r${i}`, may: 'read' },
+    }
+  }
+  const readings = [read('a', ['c'], 0), read('b', ['c', 'd'], 1), read('b', ['d', 'e'], 2), read('b', ['e'], 3)]
+  await client.close()
+  return readings
 }
 
 const HIDE = `Object.defineProperty(document, 'hidden', { value: true, configurable: true })
@@ -250,6 +275,7 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
     await becomes(page, `document.querySelectorAll('.lane').length === 5`)
     assert.equal(await page.locator('img, #app script').count(), 0)
     await lane(page, String.raw`a\u202eb\nc`).waitFor()
+    await lane(page, `${'𝒳'.repeat(150)}…`).waitFor()
     await page.getByRole('link', { name: evil, exact: true }).click()
     await page.getByRole('heading', { name: evil, level: 1 }).waitFor()
     await page.getByRole('link', { name: 'Clients' }).click()
@@ -334,6 +360,8 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
       await page.getByText('You may not see this page.').waitFor()
       instead = new Response('<h1>Who are you?</h1>', { headers: { 'Content-Type': 'text/html' } })
       await page.getByText('Perhaps you must log in again.').waitFor()
+      instead = Response.json({})
+      await page.getByText('Another program answers.').waitFor()
       instead = undefined
       await page.getByRole('alert').waitFor({ state: 'detached' })
       await lane(page, 'deploy').waitFor()
@@ -363,6 +391,107 @@ void describe('the page of the dashboard', { skip: program === undefined && 'no 
     await until(() => opened > before + 3, 10_000)
     assert.deepEqual(await page.evaluate<string[]>('globalThis.said'), [])
     assert.deepEqual(errors, [])
+  })
+
+  onServer(
+    'a stream opens while the page polls: what both bring counts once, and the page goes on from what it has',
+    async (broken) => {
+      const readings = await scripted()
+      const [asked, streams] = [[] as (string | null)[], [] as ServerResponse[]]
+      const serve = toNode(dashboard({ client: await broken.open({ presence: false }), authorize: () => 'read' }))
+      let polls = 0
+      const base = await listening(broken, (request, response) => {
+        const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
+        if (pathname === '/state') {
+          polls += 1
+          response.setHeader('Content-Type', 'application/json')
+          response.end(JSON.stringify(readings[2]?.snapshot))
+        } else if (pathname === '/events') {
+          asked.push(searchParams.get('after'))
+          streams.push(response.writeHead(200, { 'Content-Type': 'text/event-stream' }))
+        } else void serve(request, response)
+      })
+      const send = (stream: number, reading: number, event: 'snapshot' | 'difference' | 'unchanged') =>
+        streams[stream]?.write(`event: ${event}\ndata: ${JSON.stringify(readings[reading]?.[event])}\n\n`)
+      const { page, errors } = await look(broken, `${base}/`)
+      await until(() => streams.length === 1)
+      send(0, 0, 'snapshot')
+      const deploy = lane(page, 'deploy')
+      await deploy.getByText('1. c waits').waitFor()
+      assert.equal(polls, 0)
+      await page.evaluate(HIDE)
+      await page.evaluate(SHOW)
+      // Something holds the stream back.
+      await deploy.getByText('2. e waits').waitFor()
+      assert.deepEqual(asked, [null, 'r0'])
+      send(1, 0, 'unchanged')
+      send(1, 1, 'difference')
+      await until(() => streams.length === 3)
+      assert.deepEqual(asked, [null, 'r0', 'r2'])
+      const waiters = (await deploy.locator('.sub .who').allTextContents()).map((text) => text.trim().slice(0, 4))
+      assert.deepEqual(waiters, ['1. d', '2. e'])
+      send(2, 2, 'unchanged')
+      send(2, 3, 'difference')
+      await deploy.getByText('1. e waits').waitFor()
+      await page.getByRole('status').getByText('live', { exact: true }).waitFor()
+      const before = polls
+      await sleep(2500)
+      assert.deepEqual([polls - before, streams.length], [0, 3])
+      assert.equal(await deploy.locator('.bar.past').count(), 1)
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  onServer(
+    'the page of a lock says how many holders it leaves out, and of a lock that is not listed only that',
+    async (broken) => {
+      const client = await broken.open({ presence: false })
+      const held = heldLock('deploy', 600_000)
+      const holders = Array.from({ length: 25 }, (_, i) => ({
+        ...heldBy(held),
+        owner: `${i}:1`,
+        mode: 'read' as const,
+      }))
+      const lock: ListedLock = { ...held, kind: 'readWriteLock', holders, more: true }
+      const base = await served(broken, { client: listing(client, () => [lock]) })
+      const { page, errors } = await look(broken, `${base}#/lock/${idOf(lock)}`)
+      await page.getByRole('heading', { name: '25 holders' }).waitFor()
+      await page.locator('section').getByText('… and at least 5 more').waitFor()
+      await page.goto(`${base}#/lock/another`)
+      await page.getByRole('heading', { name: 'This lock is not listed' }).waitFor()
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  onServer('a tab that is open for two months: its bars are where they belong', async (broken) => {
+    const client = await broken.open({ presence: false })
+    let ahead = 0
+    const script = () => ({
+      run: async () => {
+        const ms = Date.now() + ahead
+        return [`${Math.floor(ms / 1000)}`, `${(ms % 1000) * 1000}`]
+      },
+    })
+    const locks = () => {
+      const lock = heldLock(ahead === 0 ? 'today' : 'later', 600_000)
+      return [{ ...lock, holders: [{ ...heldBy(lock), since: Date.now() + ahead - 30_000 }] }]
+    }
+    const { page } = await look(
+      broken,
+      await served(broken, { client: overriding(listing(client, locks), { script }) }),
+    )
+    const place = async (name: string): Promise<number> => {
+      await lane(page, name).waitFor()
+      await sleep(1500)
+      const track = (await lane(page, name).locator('.own .track').boundingBox()) ?? assert.fail()
+      const bar = (await lane(page, name).locator('.own .bar.hold').boundingBox()) ?? assert.fail()
+      return (bar.x - track.x) / track.width
+    }
+    const today = await place('today')
+    assert.ok(Math.abs(today - 0.5) < 0.06, `${today}`)
+    ahead = 60 * 86_400_000
+    const later = await place('later')
+    assert.ok(Math.abs(later - 0.5) < 0.06, `${later}`)
   })
 
   onServer('two tabs share one reading a second; a hidden page asks for nothing', async (broken) => {

@@ -1,30 +1,47 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type ListedLock } from 'holdfast'
 import { changed } from '#src/dashboard/change.js'
 import { Picture, type Step } from '#src/dashboard/picture.js'
 import { Rates } from '#src/dashboard/rates.js'
 import { Reader } from '#src/dashboard/reader.js'
-import { type Before, freed, shown } from '#src/dashboard/shown.js'
+import { aliases, type Before, freed, idOf, shown } from '#src/dashboard/shown.js'
 import { type Difference, type ShownLock, WINDOW } from '#src/dashboard/state.js'
 import { Streams } from '#src/dashboard/streams.js'
 import { seeded } from '../support/random.js'
 import { until } from '../support/until.js'
 import { heldBy, heldLock, listing, overriding } from './stage.js'
 
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
 const alias = (text: string): string => text
 
+type Read = readonly [now: number, remaining: number, count?: number]
+
 /** The lock after readings at these times, each with what was left of its lease. */
-const after = (...readings: readonly (readonly [now: number, remaining: number])[]): Before => {
+const afterReadings = (readings: readonly Read[], holder: object = {}): Before => {
   let last: Before | undefined
-  for (const [now, remaining] of readings)
-    last = { lock: shown(heldLock('deploy', remaining), { now, alias, before: () => last }), seen: now }
+  for (const [now, remaining, count = 1] of readings) {
+    const held = heldLock('deploy', remaining)
+    const lock = { ...held, holders: [{ ...heldBy(held), ...holder, count }] } as ListedLock
+    last = { lock: shown(lock, { now, alias, before: () => last }), seen: now }
+  }
   return last ?? assert.fail()
 }
 
+const after = (...readings: readonly Read[]): Before => afterReadings(readings)
+
+const REDISSON = { client: '6fd2a4c8-1b2c-4d5e-8f90-a1b2c3d4e5f6', label: undefined }
+
+/** The lock of a thread of Redisson. */
+const ofThread = (...readings: readonly Read[]): ShownLock => afterReadings(readings, REDISSON).lock
+
 const difference: Difference = {
-  ...{ at: 0, now: 0, reading: 'r7', every: 1000, where: '', cycles: [], rates: [], schedules: [] },
+  ...{ at: 0, now: 0, reading: 'r7', after: 'r7', every: 1000, where: '', cycles: [], rates: [], schedules: [] },
   ...{ trouble: null, missing: null, hidden: 0, set: [], changed: [], gone: [] },
 }
 
@@ -32,7 +49,8 @@ const difference: Difference = {
 const told = () => {
   let listener: (difference: Difference) => void = () => undefined
   const reader = {
-    watch: async (given: typeof listener) => {
+    fresh: async () => undefined,
+    watch: (given: typeof listener) => {
       listener = given
       return () => undefined
     },
@@ -70,11 +88,101 @@ void describe('what the dashboard makes of two readings', () => {
   })
 
   void test('a reading that took long has renewed nothing', () => {
-    const last = after([0, 30_000])
+    const last = after([0, 30_000], [8000, 22_000])
     const at = (took: number, remaining: number): boolean | undefined =>
-      shown(heldLock('deploy', remaining), { now: 2000, took, alias, before: () => last }).renewed
+      shown(heldLock('deploy', remaining), { now: 10_000, took, alias, before: () => last }).renewed
     // It was looked at 500 ms after the reading before, and the last answer came 1500 ms later.
-    assert.deepEqual([at(1500, 29_500), at(0, 30_000)], [undefined, true])
+    assert.deepEqual([at(1500, 21_500), at(0, 30_000)], [undefined, true])
+  })
+
+  void test('a lease that moves before a renewal is due was not renewed', () => {
+    assert.equal(after([0, 30_000], [3000, 30_000]).lock.renewed, undefined)
+    const renewed = [
+      [0, 30_000],
+      [9500, 20_500],
+      [10_500, 29_500],
+    ] as const
+    assert.equal(after(...renewed).lock.renewed, true)
+    // A client of holdfast has acquired another level: each of its holds has an owner of its own.
+    assert.equal(after(...renewed, [13_000, 30_000]).lock.renewed, true)
+    // A thread of Redisson may as well have released the lock, and holds it now without renewals.
+    assert.equal(ofThread(...renewed).renewed, true)
+    assert.equal(ofThread(...renewed, [13_000, 30_000]).renewed, undefined)
+    assert.equal(ofThread(...renewed, [13_000, 30_000], [29_000, 14_000]).late, undefined)
+  })
+
+  void test('a thread of Redisson whose renewed lease ends earlier holds the lock anew', () => {
+    const renewed = [
+      [0, 30_000],
+      [9500, 20_500],
+      [10_500, 29_500],
+    ] as const
+    const again = ofThread(...renewed, [11_500, 10_000])
+    assert.deepEqual(
+      [again.holders[0]?.since, again.until, again.lease, again.renewed, again.late],
+      [11_500, 21_500, 10_000, undefined, undefined],
+    )
+    assert.deepEqual(
+      again.past.map(({ since, until }) => [since, until]),
+      [[0, 11_500]],
+    )
+    // Another level with a shorter lease, and a lease that may be that of a level: the hold may be the same.
+    for (const same of [ofThread(...renewed, [11_500, 10_000, 2]), ofThread([0, 60_000], [1000, 30_000])])
+      assert.deepEqual([same.holders[0]?.since, same.past, same.renewed, same.late], [0, [], undefined, undefined])
+    // Nobody but Redisson uses an owner again.
+    assert.deepEqual(after(...renewed, [11_500, 10_000]).lock.past, [])
+    const slow = { ...afterReadings(renewed, REDISSON), took: 20_000 }
+    const held = heldLock('deploy', 10_000)
+    const lock = { ...held, holders: [{ ...heldBy(held), ...REDISSON }] }
+    assert.deepEqual(shown(lock, { now: 11_500, alias, before: () => slow }).past, [])
+  })
+
+  void test('a hold that says that it begins later began when it was first seen', () => {
+    const early = afterReadings([[1000, 30_000], [2000, 29_000]], { since: 9e15 }) // prettier-ignore
+    assert.equal(early.lock.holders[0]?.since, 1000)
+    assert.equal(freed(early, { now: 3000 })?.past[0]?.until, 3000)
+    assert.equal(freed(early, { now: 3000 + 2 * WINDOW }), undefined)
+  })
+
+  void test('the page of a lock has the same address whichever process serves it, and an owner has not', () => {
+    const [one, other] = [aliases('one'), aliases('other')]
+    const lock = (alias: (text: string) => string) =>
+      shown(heldLock('deploy'), { now: 0, alias, before: () => undefined })
+    assert.equal(lock(one).id, lock(other).id)
+    assert.notEqual(lock(one).id, shown(heldLock('invoice'), { now: 0, alias: one, before: () => undefined }).id)
+    assert.notEqual(lock(one).holders[0]?.id, lock(other).holders[0]?.id)
+  })
+
+  void test('long names that come and go leave nothing in the process', async () => {
+    const client = await connect('memory:')
+    const elections = overriding(client, { election: () => ({ leader: async () => undefined }) })
+    const long = (i: number, reading: number): ListedLock => {
+      const lock = heldLock(`${reading}:${i}:${'n'.repeat(50_000)}`)
+      return {
+        ...lock,
+        kind: 'fencedLock',
+        token: BigInt(i),
+        holders: [{ ...heldBy(lock), owner: 'o:1', client: 'o' }],
+      }
+    }
+    const picture = new Picture(elections, alias)
+    const heap = (): number => {
+      collect()
+      return process.memoryUsage().heapUsed + process.memoryUsage().external
+    }
+    const before = heap()
+    for (let reading = 0; reading < 150; reading += 1) {
+      picture.take({
+        listed: Array.from({ length: 20 }, (_, i) => long(i, reading)),
+        now: reading * 2 * WINDOW,
+        partly: false,
+      })
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    // They have 150 MB.
+    assert.ok(heap() - before < 50_000_000, `${Math.round((heap() - before) / 1_000_000)} MB`)
+    assert.equal(picture.locks.filter(({ free }) => free === undefined).length, 20)
+    await client.close()
   })
 
   void test('a holder whom others have pushed out of view holds on', () => {
@@ -211,10 +319,12 @@ void describe('what the dashboard makes of two readings', () => {
 })
 
 /** What pages show after these readings: when, and which locks were listed then. */
-const pictured = async (...readings: readonly (readonly [now: number, listed: readonly ListedLock[]])[]) => {
+const pictured = async (
+  ...readings: readonly (readonly [now: number, listed: readonly ListedLock[], timesSet?: number])[]
+) => {
   const client = await connect('memory:')
   const picture = new Picture(client, alias)
-  const steps = readings.map(([now, listed]) => picture.take({ now, listed, partly: false }))
+  const steps = readings.map(([now, listed, timesSet]) => picture.take({ now, listed, partly: false, timesSet }))
   await client.close()
   const ended = (step: Step | undefined) => step?.rates.map((rate) => rate?.[0] ?? 0) ?? []
   return { picture, steps, ended: ended(steps.at(-1)) }
@@ -241,14 +351,22 @@ void describe('what several readings say', () => {
       [1_000_000, [deploy, gone]],
       [1_001_000, [other, gone]],
       [1_002_000, [other]],
-      [500_000, [other]],
+      [500_000, [other], 1],
     )
     assert.deepEqual(
       picture.locks.map(({ name, past, free }) => [name, past.length, free]),
       [['deploy', 0, undefined]],
     )
     // Pages replace what they have: it says nothing any more.
-    assert.deepEqual([steps[3]?.set.length, steps[3]?.changed.length, steps[3]?.gone], [1, 0, ['lock gone']])
+    assert.deepEqual([steps[3]?.set.length, steps[3]?.changed.length, steps[3]?.gone], [1, 0, [idOf(gone)]])
+  })
+
+  void test("a server's clock that is set forward renews nothing, and nothing seems to have lasted longer", async () => {
+    const { picture } = await pictured([0, [deploy]], [1000, [deploy]], [3_602_000, [deploy], 1])
+    assert.deepEqual(
+      picture.locks.map(({ holders, renewed, past }) => [holders[0]?.since, renewed, past.length]),
+      [[3_602_000, undefined, 0]],
+    )
   })
 
   void test('a page that applies the differences has what a new page gets', async () => {
@@ -264,11 +382,13 @@ void describe('what several readings say', () => {
       waiting: Array.from({ length: pick(4) }, (_, n) => person(4 + n)),
       ...(pick(3) > 0 && { token: BigInt(pick(3)) }),
     })
-    let now = 1_000_000
+    let [now, timesSet] = [1_000_000, 0]
     for (let reading = 0; reading < 200; reading += 1) {
-      now += pick(10) > 0 ? pick(3000) : pick(100_000) - 20_000
+      const moved = pick(10) > 0 ? pick(3000) : pick(100_000) - 20_000
+      now += moved
+      if (moved < 0) timesSet += 1
       const listed = Array.from({ length: 12 }, (_, i) => lock(i)).filter(() => pick(4) > 0)
-      const step = picture.take({ now, listed, partly: pick(10) === 0 })
+      const step = picture.take({ now, listed, partly: pick(10) === 0, timesSet })
       const next = new Map(page)
       for (const id of step.gone) next.delete(id)
       for (const one of step.set) next.set(one.id, one)

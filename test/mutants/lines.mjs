@@ -2631,4 +2631,30 @@ export const lines = [
     to: 'false',
     suites: ['http/rate-limit#another program'],
   },
+
+  // ---- the dashboard -----------------------------------------------------------------------------------------------------
+  {
+    name: 'dashboard-any-clock',
+    breaks: 'the dashboard reads the clock of one master as long as it answers',
+    file: 'src/cli/any-master.ts',
+    from: 'answered.get(probe)?.includes(node) === true',
+    to: 'false',
+    suites: ['cli/any-master'],
+  },
+  {
+    name: 'dashboard-any-move-is-a-renewal',
+    breaks: 'a thread of Redisson that acquires its lock again has renewed nothing',
+    file: 'src/dashboard/shown.ts',
+    from: '!(longer && holders.some(isRedissons))',
+    to: 'true',
+    suites: ['dashboard/reader#before a renewal is due'],
+  },
+  {
+    name: 'dashboard-one-thread-one-hold',
+    breaks: 'a thread of Redisson whose renewed lease ends earlier holds its lock again',
+    file: 'src/dashboard/shown.ts',
+    from: 'return same && isRedissons(holder) && isShorter(lock, seen, last)',
+    to: 'return false',
+    suites: ['dashboard/reader#ends earlier'],
+  },
 ]

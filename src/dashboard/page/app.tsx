@@ -6,8 +6,8 @@ import { Overview } from './overview.js'
 import { levelsOf, problemsOf } from './problems.js'
 import { SchedulesPage } from './schedules-page.js'
 import { after, type Theme, themeNow } from './theme.js'
-import { TICK, Time } from './track.js'
-import { shown, spanOf } from './words.js'
+import { setBase, TICK } from './track.js'
+import { shown, spanOf, timeOf } from './words.js'
 
 /** `#/`, `#/clients`, `#/schedules` or `#/lock/<id>`. */
 const useAddress = (): string => {
@@ -96,8 +96,6 @@ const Top = ({ known, address }: { known: Known; address: string }) => (
   </header>
 )
 
-const timeOf = (at: number): string => new Date(at).toLocaleTimeString('en-GB')
-
 const Missing = ({ text }: { text: string }) => (
   <div class="trouble" role="alert">
     <b>Not all locks can be read.</b> The newest reading {shown(text)}. What it did not find is shown as it was seen
@@ -107,7 +105,7 @@ const Missing = ({ text }: { text: string }) => (
 
 /** Why what is shown may be old. */
 const Trouble = ({ known: { around, link, lostAt = Date.now(), refusal }, now }: { known: Known; now: number }) => {
-  const old = around === undefined || around.at === 0 ? '' : ` What you see is from ${timeOf(around.at)}.`
+  const old = around === undefined || around.at === 0 ? '' : ` What you see is from ${timeOf(around.at, now)}.`
   if (link === 'lost')
     return (
       <div class="trouble" role="alert">
@@ -178,7 +176,7 @@ export const App = () => {
   if (live === undefined) return <Waiting />
   const { known } = live
   const now = live.now()
-  if (Time.base === 0) Time.base = now
+  setBase(now)
   const stale = known.link === 'lost' || isAway(known.around)
   return (
     <>

@@ -38,7 +38,7 @@ export class Order {
   #ids: readonly string[] = []
 
   chosen(locks: ReadonlyMap<string, ShownLock>, choice: Choice, levels: Levels, now: number): readonly ShownLock[] {
-    for (const [id, at] of this.#blockedAt) if (now - at >= STICKY) this.#blockedAt.delete(id)
+    for (const [id, at] of this.#blockedAt) if (Math.abs(now - at) >= STICKY) this.#blockedAt.delete(id)
     const search = choice.search.trim().toLowerCase()
     const ranked = this.#asBefore(locks)
       .filter((lock) => choice.kind === '' || lock.kind === choice.kind)

@@ -1,4 +1,4 @@
-import type { Person, ShownLock } from '../state.js'
+import { type Person, type ShownLock, WINDOW } from '../state.js'
 import type { Problem } from './problems.js'
 import { edgeOf, HoldBar, PastBar, Track, WaitBar } from './track.js'
 import { age, count, isShared, kindText, permitsText, ROLES, shown, spanOf, usedOf, whoIs } from './words.js'
@@ -150,11 +150,13 @@ const Rest = ({ lock, limits }: { lock: ShownLock; limits: Limits }) => {
 
 const Own = ({ lock, now, level }: LaneProps) => {
   const [first] = lock.holders
-  const edge = edgeOf([...lock.past, ...(first === undefined ? [] : [first])], now)
+  // A lock that does not change keeps what is too long ago.
+  const recent = lock.past.filter(({ until }) => until > now - WINDOW)
+  const edge = edgeOf([...recent, ...(first === undefined ? [] : [first])], now)
   return (
     <Track now={now} edge={edge}>
-      {lock.past.map((past) => (
-        <PastBar key={`${past.id}${past.since}`} past={past} now={now} />
+      {recent.map((past) => (
+        <PastBar key={`${past.id}${past.since}-${past.until}`} past={past} now={now} />
       ))}
       {first !== undefined && <HoldBar key={first.id} hold={first} now={now} look={lookOf(lock, first, level)} />}
     </Track>

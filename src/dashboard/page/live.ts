@@ -1,5 +1,5 @@
 import { changed } from '../change.js'
-import type { Difference, ShownLock, Snapshot, Unchanged } from '../state.js'
+import type { Message, ShownLock, Snapshot } from '../state.js'
 
 /** What the page knows, and whether it is still told. */
 export interface Known {
@@ -26,7 +26,7 @@ const POLL = 2000
 /** After so many streams that failed at once, or one that brought nothing, the page polls. So often it then tries a stream again, while it polls. */
 const FAILURES = 2
 const TRY_STREAM = 10_000
-/** ms. A page that has heard nothing by then looks once: a proxy may hold back the stream. */
+/** ms. A page that has been opened or shown, and has heard nothing by then, polls meanwhile: a proxy may hold back the stream. */
 const GLANCE = 1500
 
 /** Keeps the page up to date: by one stream, or by polling. Does nothing while the page is hidden. */
@@ -35,8 +35,8 @@ export class Live {
   readonly #changed: () => void
   #source: EventSource | undefined
   #timer: number | undefined
-  #pollTimer: number | undefined
-  #polls = false
+  /** Set while the page polls. */
+  #polling: AbortController | undefined
   #failures = 0
   #patience = SILENCE
   #streamAt = 0
@@ -62,7 +62,7 @@ export class Live {
     this.#stop()
     if (document.hidden) return
     this.#open()
-    if (this.#known.around === undefined) this.#startPolling(GLANCE)
+    this.#startPolling(GLANCE)
   }
 
   #stop(): void {
@@ -73,8 +73,8 @@ export class Live {
   }
 
   #stopPolling(): void {
-    this.#polls = false
-    window.clearTimeout(this.#pollTimer)
+    this.#polling?.abort()
+    this.#polling = undefined
   }
 
   #after(ms: number, then: () => void): void {
@@ -88,49 +88,32 @@ export class Live {
     const after = this.#known.around?.reading ?? ''
     const source = new EventSource(after === '' ? 'events' : `events?after=${encodeURIComponent(after)}`)
     this.#source = source
-    source.addEventListener('snapshot', ({ data }) => this.#heard(data as string, this.#snapshot))
-    source.addEventListener('difference', ({ data }) => this.#heard(data as string, this.#difference))
-    source.addEventListener('unchanged', ({ data }) => this.#heard(data as string, this.#unchanged))
+    for (const event of ['snapshot', 'difference', 'unchanged'])
+      source.addEventListener(event, ({ data }: MessageEvent<string>) => this.#heard(JSON.parse(data) as Message))
     source.addEventListener('error', () => this.#failed())
     source.addEventListener('end', () => this.#open())
     this.#after(this.#patience + RETRY, () => this.#failed())
   }
 
-  #heard(data: string, take: (data: string) => void): void {
+  #heard(message: Message): void {
     this.#failures = 0
     this.#stopPolling()
     if (Date.now() - this.#streamAt < SILENCE) this.#patience = SILENCE
-    take(data)
+    this.#take(message, 'live')
     this.#after((this.#known.around?.every ?? RETRY) + this.#patience, () => this.#failed())
   }
 
-  readonly #snapshot = (data: string): void => {
-    const { locks, ...around } = JSON.parse(data) as Snapshot
-    this.#take(around, new Map(locks.map((lock) => [lock.id, lock])), 'live')
-  }
-
-  readonly #difference = (data: string): void => {
-    const { set, changed: changes, gone, ...around } = JSON.parse(data) as Difference
-    // A difference without a snapshot before it says nothing.
-    const { around: known } = this.#known
-    if (known === undefined) return
-    const locks = new Map(this.#known.locks)
-    for (const id of gone) locks.delete(id)
-    for (const lock of set) locks.set(lock.id, lock)
-    for (const change of changes) {
-      const lock = locks.get(change.id)
-      if (lock !== undefined) locks.set(lock.id, changed(lock, change, around.at))
+  /** Of what the stream and the polls bring, nothing counts twice: a difference counts only for a page that knows the reading before it. */
+  #take(message: Message, link: 'live' | 'polling'): void {
+    const locks = locksAfter(message, this.#known)
+    if (locks === undefined) {
+      // This asks for what has changed since the reading that the page knows.
+      this.#open()
+      return
     }
-    this.#take({ ...around, may: known.may }, locks, 'live')
-  }
-
-  readonly #unchanged = (data: string): void => {
-    this.#take(JSON.parse(data) as Unchanged, this.#known.locks, 'live')
-  }
-
-  #take(around: Told, locks: ReadonlyMap<string, ShownLock>, link: 'live' | 'polling'): void {
-    this.#setClock(around.now)
-    this.#known = { around, locks, link, lostAt: undefined, refusal: undefined }
+    const { may = this.#known.around?.may ?? 'read' } = message
+    this.#setClock(message.now)
+    this.#known = { around: { ...message, may }, locks, link, lostAt: undefined, refusal: undefined }
     this.#changed()
   }
 
@@ -145,38 +128,29 @@ export class Live {
     this.#failures += 1
     this.#patience = Math.min(MOST_SILENCE, this.#patience * 2)
     if (this.#failures >= FAILURES) this.#startPolling(0)
-    this.#after(this.#polls && this.#known.link !== 'lost' ? TRY_STREAM : RETRY, () => this.#open())
+    const polls = this.#failures >= FAILURES && this.#known.link !== 'lost'
+    this.#after(polls ? TRY_STREAM : RETRY, () => this.#open())
   }
 
   #startPolling(ms: number): void {
-    if (this.#polls) return
-    this.#polls = true
-    this.#pollTimer = window.setTimeout(() => void this.#poll(), ms)
+    if (this.#polling !== undefined) return
+    this.#polling = new AbortController()
+    void this.#poll(ms, this.#polling)
   }
 
-  async #poll(): Promise<void> {
-    try {
-      const response = await fetch('state', { signal: AbortSignal.timeout(this.#patience) })
-      const refusal = await refusalOf(response)
-      const state = refusal === undefined ? ((await response.json()) as Snapshot) : undefined
-      // Meanwhile the stream may have brought something newer.
-      if (this.#polls) this.#polled(state, refusal)
-    } catch {
-      if (this.#polls) this.#lost(undefined)
+  /** Until the stream brings something: what a poll brings after that is older. */
+  async #poll(ms: number, { signal }: AbortController): Promise<void> {
+    const isOver = (): boolean => signal.aborted
+    for (let pause = ms; ; pause = this.#known.link === 'lost' ? RETRY : POLL) {
+      await new Promise((resolve) => window.setTimeout(resolve, pause))
+      if (isOver()) return
+      const answer = await stateNow(AbortSignal.any([signal, AbortSignal.timeout(this.#patience)]))
+      if (isOver()) return
+      const back = this.#known.link === 'lost'
+      if (typeof answer !== 'object') this.#lost(answer)
+      else this.#take(answer, 'polling')
+      if (back && this.#known.link !== 'lost') this.#open()
     }
-    if (this.#polls)
-      this.#pollTimer = window.setTimeout(() => void this.#poll(), this.#known.link === 'lost' ? RETRY : POLL)
-  }
-
-  #polled(state: Snapshot | undefined, refusal: string | undefined): void {
-    if (state === undefined) {
-      this.#lost(refusal)
-      return
-    }
-    const { locks, ...around } = state
-    const back = this.#known.link === 'lost'
-    this.#take(around, new Map(locks.map((lock) => [lock.id, lock])), 'polling')
-    if (back) this.#open()
   }
 
   #lost(refusal: string | undefined): void {
@@ -185,7 +159,36 @@ export class Live {
   }
 }
 
+/** The locks after a message. Undefined: it says what differs from a reading that the page does not know. */
+const locksAfter = (message: Message, known: Known): ReadonlyMap<string, ShownLock> | undefined => {
+  const { reading, at, after, locks, set = [], changed: changes = [], gone = [] } = message
+  if (locks !== undefined) return new Map(locks.map((lock) => [lock.id, lock]))
+  if (known.around?.reading === reading) return known.locks
+  if (known.around?.reading !== after) return undefined
+  const next = new Map(known.locks)
+  for (const id of gone) next.delete(id)
+  for (const lock of set) next.set(lock.id, lock)
+  for (const change of changes) {
+    const lock = next.get(change.id)
+    if (lock !== undefined) next.set(lock.id, changed(lock, change, at))
+  }
+  return next
+}
+
 const LONGEST_REFUSAL = 300
+
+/** The state, or why the dashboard does not show it; undefined: it does not answer. */
+const stateNow = async (signal: AbortSignal): Promise<Snapshot | string | undefined> => {
+  try {
+    const response = await fetch('state', { signal })
+    const refusal = await refusalOf(response)
+    if (refusal !== undefined) return refusal
+    const state = (await response.json()) as Snapshot
+    return Array.isArray(state.locks) ? state : 'Another program answers.'
+  } catch {
+    return undefined
+  }
+}
 
 /** Undefined: it is an answer of the dashboard. Something before it may want a password, or send to a page where one logs in. */
 const refusalOf = async (response: Response): Promise<string | undefined> => {

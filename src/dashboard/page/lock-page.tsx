@@ -43,6 +43,14 @@ const details = (one: Person, now: number): readonly string[] => [
   ...(one.sign === undefined ? [] : [SIGNS[one.sign]]),
 ]
 
+const More = ({ all, listed, lock }: { all: number; listed: readonly Person[]; lock: ShownLock }) =>
+  all > listed.length ? (
+    <p class="quiet">
+      … and {lock.more ? 'at least ' : ''}
+      {(all - listed.length).toLocaleString('en')} more
+    </p>
+  ) : null
+
 interface HoldersProps extends Pick<LockPageProps, 'now' | 'may'> {
   readonly lock: ShownLock
   readonly say: (text: string) => void
@@ -62,6 +70,7 @@ const Holders = ({ lock, now, may, say }: HoldersProps) => (
         </li>
       ))}
     </ul>
+    <More all={lock.holding} listed={lock.holders} lock={lock} />
   </section>
 )
 
@@ -78,14 +87,16 @@ const Line = ({ lock, now }: { lock: ShownLock; now: number }) => (
         </li>
       ))}
     </ol>
-    {lock.waiters > lock.waiting.length && <p class="quiet">… and {lock.waiters - lock.waiting.length} more</p>}
+    <More all={lock.waiters} listed={lock.waiting} lock={lock} />
   </section>
 )
 
-const Free = () => (
+const Unlisted = () => (
   <div class="nothing">
-    <h2>This lock is free</h2>
-    <p>No call has held it, or waited for it, within the last minute.</p>
+    <h2>This lock is not listed</h2>
+    <p>
+      Within the last minute, the dashboard has seen no call that held it, or waited for it, for longer than a second.
+    </p>
     <p>
       <a href="#/">All locks</a>
     </p>
@@ -144,7 +155,7 @@ export const LockPage = ({ lock, now, problem, level, may }: LockPageProps) => {
     return (
       <>
         {outcome}
-        <Free />
+        <Unlisted />
       </>
     )
   return (

@@ -1,5 +1,5 @@
 import type { ShownSchedule, ShownSlot } from '../state.js'
-import { count, shown, spanOf } from './words.js'
+import { count, shown, spanOf, timeOf } from './words.js'
 
 const STATES: Readonly<Record<ShownSlot['state'], string>> = {
   due: 'due now',
@@ -9,16 +9,6 @@ const STATES: Readonly<Record<ShownSlot['state'], string>> = {
   crashed: 'not finished',
   missed: 'missed',
   unclaimed: 'not run',
-}
-
-const two = (number: number): string => String(number).padStart(2, '0')
-
-/** A slot of today without its date. Both as the browser's clock shows them. */
-const timeOf = (at: number, now: number): string => {
-  const [date, today] = [new Date(at), new Date(now)]
-  const time = date.toLocaleTimeString('en-GB')
-  if (date.toDateString() === today.toDateString()) return time
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
 }
 
 const detailOf = ({ state, who, took, began, attempt }: ShownSlot, now: number): string =>

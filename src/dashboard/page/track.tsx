@@ -1,8 +1,16 @@
 import { type Past, type Person, WINDOW } from '../state.js'
 import { hueOf, spanOf, whoIs } from './words.js'
 
-/** When the page began, ms: bars are placed from there, so that only their layer moves. */
+/** ms: bars are placed from there, so that only their layer moves. */
 export const Time = { base: 0 }
+
+/** ms. Browsers do not place anything exactly that is millions of pixels away. */
+const FAR = 3_600_000
+
+/** Before each drawing. */
+export const setBase = (now: number): void => {
+  if (Math.abs(now - Time.base) > FAR) Time.base = now
+}
 
 const percent = (ms: number): string => `${((ms / WINDOW) * 100).toFixed(3)}%`
 
@@ -32,7 +40,11 @@ const Bar = ({ from, until, now, name, title, look }: BarProps) => {
 /** Its bars move to the left as time goes by. */
 export const Track = ({ now, children, edge }: { now: number; children: unknown; edge?: string | undefined }) => (
   <div class="track" aria-hidden="true">
-    <div class="moving" style={{ transform: `translateX(${percent(WINDOW + Time.base - now - TICK)})` }}>
+    <div
+      key={Time.base}
+      class="moving"
+      style={{ transform: `translateX(${percent(WINDOW + Time.base - now - TICK)})` }}
+    >
       {children as never}
     </div>
     {edge !== undefined && <span class="edge">{edge}</span>}

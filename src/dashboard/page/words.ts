@@ -1,14 +1,24 @@
 import { spanOf } from '../../cli/text/time-span.js'
 import { plainText } from '../../plain-text.js'
-import type { Person, ShownLock } from '../state.js'
+import { LONGEST, type Person, type ShownLock } from '../state.js'
 
 export { spanOf }
 
 /** A text that others wrote, with what cannot be seen made visible. */
-export const shown = (text: string): string => plainText(text, 300)
+export const shown = (text: string): string => plainText(text, LONGEST + 1)
 
 export const whoIs = ({ label, short }: Pick<Person, 'label' | 'short'>): string =>
   label === undefined ? `client ${shown(short)}` : shown(label)
+
+const two = (number: number): string => String(number).padStart(2, '0')
+
+/** A time of today without its date. Both in the time zone of the browser. */
+export const timeOf = (at: number, now: number): string => {
+  const [date, today] = [new Date(at), new Date(now)]
+  const time = date.toLocaleTimeString('en-GB')
+  if (date.toDateString() === today.toDateString()) return time
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
+}
 
 export const age = ({ since }: Pick<Person, 'since'>, now: number): string => spanOf(Math.max(0, now - since))
 
