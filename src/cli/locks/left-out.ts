@@ -6,13 +6,16 @@ import { say } from '../say.js'
 /** What a list leaves out because it cannot be read. */
 export class LeftOut {
   #named = 0
+  /** What a client has published could not be read, so nobody knows how many locks are missing. */
+  #unnamed = false
   #first: Error | undefined
 
   readonly add = ({ name, error }: SkippedLock): void => {
     // A user who may not read what clients publish knows that, and asks for a scan.
     if (name === undefined && partOf(error, 'code') === 'NOPERM') return
     this.#first ??= error
-    if (name !== undefined) this.#named += 1
+    if (name === undefined) this.#unnamed = true
+    else this.#named += 1
   }
 
   /** Undefined: nothing is left out. */
@@ -20,7 +23,8 @@ export class LeftOut {
     const [error, count] = [this.#first, this.#named]
     if (error === undefined) return undefined
     const which = count === 0 ? 'some locks' : count === 1 ? 'a lock' : `${count} locks`
-    return `left out ${which} that could not be read: ${textOf(error)}`
+    const more = count > 0 && this.#unnamed ? ', and perhaps others,' : ''
+    return `left out ${which}${more} that could not be read: ${textOf(error)}`
   }
 
   /** Tells the user, and returns the exit code. */
