@@ -161,10 +161,10 @@ export const isClientId = (text: string): boolean => CLIENT.test(text)
 /** The client that an owner's wire name belongs to. */
 export const clientOf = (owner: string): string => owner.slice(0, 36)
 
-/** The running number, by which messages refer to the owner. A kind's mark may follow it. */
 /** An owner of this client without a number of its own, where nobody knows more. */
 export const numberless = (client: string): string => `${client}:${'0'.repeat(SECRET_DIGITS + 1)}`
 
+/** The running number, by which messages refer to the owner. A kind's mark may follow it. */
 export const numberOf = (owner: string): number => Number.parseInt(owner.slice(37 + SECRET_DIGITS), 10)
 
 const SLOTS = 16384

@@ -13,3 +13,10 @@ export const refusesForGood = (trouble: unknown): boolean =>
 
 /** What kind of trouble an error is, so that each kind is reported once. */
 export const troubleOf = (error: unknown): string => (error instanceof HoldfastError ? error.code : textOf(error))
+
+/** An error with what it is about. That of the server keeps its code. */
+export const explained = (error: unknown, what: string): Error => {
+  const text = `${what}: ${textOf(error)}`
+  if (!(error instanceof EngineError)) return new Error(text, { cause: error })
+  return new EngineError(error.code, text, { target: error.target, cause: error })
+}

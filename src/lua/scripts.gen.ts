@@ -35,7 +35,7 @@ const fairLockWakeRedissonText = "local function wakeRedisson(line,waiting,place
 
 const fieldsAtText = "local function fieldsAt(key,from,most,longest)local some,bytes,part={},0,1\nrepeat\nlocal found=redis.call('HSCAN',key,from,'COUNT',part)from=found[1]for _,text in ipairs(found[2])do some[#some+1],bytes=text,bytes+#text end\npart=math.min(4*part,most-math.ceil(#some/2))until from=='0'or part<1 or bytes>(longest or 100*#some)return some,from\nend"
 
-const flightEndedOfText = "local function endedOf(record)local known=shortFields(record,'token','ended','state','form')local token,ended,form=whole(known[1]or nil),whole(known[2]or nil),known[4]local ours=(known[3]=='value'or known[3]=='failed')and(form=='none'or form=='text'or form=='base64')if ours and(token or 0)>0 and ended and redis.call('HEXISTS',record,'value')==1 and redis.call('HSTRLEN',record,'value')<=22369624 then\nreturn token,ended,known[3],form\nend\nreturn nil,not(known[1]and known[2]and form)and redis.call('EXISTS',record)==1\nend"
+const flightEndedOfText = "local function endedOf(record)local known=shortFields(record,'token','ended','state','form')local token,ended,form=isToken(known[1])and known[1],whole(known[2]or nil),known[4]local ours=(known[3]=='value'or known[3]=='failed')and(form=='none'or form=='text'or form=='base64')if ours and token and ended and redis.call('HEXISTS',record,'value')==1 and redis.call('HSTRLEN',record,'value')<=22369624 then\nreturn token,ended,known[3],form\nend\nreturn nil,not(known[1]and known[2]and form)and redis.call('EXISTS',record)==1\nend"
 
 const holderOfText = "local function holderOf(lock)local fields=redis.call('HLEN',lock)local held=fields==1 and redis.call('HGETALL',lock)if held and#held[2]<20 and string.find(held[2],'^[1-9]%d*$')then\nreturn held[1],held[2]elseif fields==0 then\nreturn false\nend\nend"
 
@@ -49,7 +49,7 @@ const keyedLockEntersOrBlocksText = "local function entersOrBlocks(owner,line)lo
 
 const keyedLockFieldsOfText = "local function fieldsOf(line,owner)local fields,set=line.fields[owner]or{},wantsOf(line,owner,23*line.work)if set and not fields[1]then\nfor field in string.gmatch(set,string.rep('%S',22))do fields[#fields+1]=field end\nline.fields[owner]=fields\nend\nreturn fields\nend"
 
-const keyedLockFirstInLineText = "local function firstInLine(line)local some=placesAt(line.queue,0,64)for _,owner in ipairs(some)do\nif tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0.5)%1~=0.5 then return owner end\nend\nreturn some[1]end"
+const keyedLockFirstInLineText = "local function firstInLine(line)local some=placesAt(line.queue,0,64)for _,owner in ipairs(some)do\nif#owner<100 and tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0.5)%1~=0.5 then return owner end\nend\nreturn some[1]end"
 
 const keyedLockGiveKeyText = "local function giveKey(group,field,owner,ends,level)local own=field..':'..owner\nredis.call('HSET',group,field,owner,own..':expire_time',ends,own..':lock_count',level)end"
 
@@ -129,7 +129,9 @@ const membersAtText = "local function membersAt(key,first,most,till)local some,b
 
 const neverShorterText = 'local function neverShorter(left,lease)return left<0 and left or math.max(left,lease)end'
 
-const nextTokenText = "local function nextToken(lock,owner,counter,known,isNew)local token\nraiseCounter(counter,known)orUndo(function()if isNew then redis.call('HDEL',lock,owner)end\nend,function()redis.call('INCR',counter)token=redis.call('GET',counter)end)return token\nend"
+const newTokenText = "local function newToken(counter,known)local count=raiseCounter(counter,known)if type(count)=='table'then\nreturn count\nelseif count~='0'and not isToken(count)or count=='9223372036854775807'then\nreturn wrongCounter(count)end\nredis.call('INCR',counter)return redis.call('GET',counter)end"
+
+const nextTokenText = "local function nextToken(lock,owner,counter,known,isNew)local token\nlocal function undo()if isNew then redis.call('HDEL',lock,owner)end\nend\norUndo(undo,function()token=newToken(counter,known)end)if type(token)=='table'then undo()end\nreturn token\nend"
 
 const orUndoText = 'local function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend'
 
@@ -163,7 +165,7 @@ const permitSemaphoreTrialIdsText = 'local function trialIds(owner,count)local i
 
 const publishPermitsText = "local function publishPermits(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend"
 
-const raiseCounterText = "local function raiseCounter(counter,least)local count=redis.pcall('GETRANGE',counter,0,31)if count==''and redis.pcall('EXISTS',counter)==0 then\ncount='0'end\nlocal below=type(count)=='string'and(#count<#least or#count==#least and count<least or string.sub(count,1,1)=='-')if below and redis.pcall('SET',counter,least).ok then\nreturn least\nend\nreturn count\nend"
+const raiseCounterText = "local function raiseCounter(counter,least)local count=redis.pcall('GETRANGE',counter,0,31)if count==''then\nlocal exists=redis.pcall('EXISTS',counter)count=exists==0 and'0'or exists==1 and''or exists\nend\nif(count=='0'or isToken(count))and(#count<#least or#count==#least and count<least)then\nlocal raised=redis.pcall('SET',counter,least)return raised.ok and least or raised\nend\nreturn count\nend"
 
 const rateLimiterCountWindowText = "local function countWindow(limiter,horizon,sum)local permits,count=limiter.permits,limiter.count or{grants=0,permits=0}limiter.count,limiter.left,limiter.behind=count,0,true\nlocal gone,long=membersAt(permits,0,1000,horizon)if#gone>0 then\nredis.call('ZREMRANGEBYRANK',permits,0,#gone/2-1)end\nlimiter.long=limiter.long or long\nif#gone==2000 or limiter.long then\nreturn\nend\nlocal known=count.grants>0 and redis.call('ZCOUNT',permits,'-inf',count.latest)or 0\nif known<count.grants or known==0 then\ncount.grants,count.permits=0,0\ncount.latest=redis.call('ZREVRANGE',permits,0,0,'WITHSCORES')[2]known=count.latest and redis.call('ZCOUNT',permits,'-inf',count.latest)or 0\nend\nlocal later={}if known>0 then\nlocal last=known-count.grants-1\nlocal grants=last<0 and{}or grantsAt(limiter,math.max(0,last-999),math.min(1000,last+1))if not grants then\nreturn\nend\ncount.grants,count.permits=count.grants+#grants,count.permits+sum(grants)if last>999 and count.grants<limiter.rate+1000 then\nreturn\nend\nlater=grantsAt(limiter,known,1000)if not later then\nreturn\nelseif#later==1000 then\ncount.grants=0\nreturn\nend\nend\nlimiter.left=limiter.rate-count.permits-sum(later)limiter.count,limiter.behind=nil,false\nend"
 
@@ -266,6 +268,8 @@ const takeFirstHoldText = "local function takeFirstHold(lock,owner,lease)redis.c
 const textOfText = "local function textOf(key)local text=redis.call('GETRANGE',key,0,31)return(text~=''or redis.call('EXISTS',key)==1)and text\nend"
 
 const wholeText = "local function whole(text)local number=text and#text<=17 and(text=='0'or string.find(text,'^%-?[1-9]%d*$'))and tonumber(text)return number and math.abs(number)<=9000000000000000 and number or nil\nend"
+
+const wrongCounterText = "local function wrongCounter(count)local shown=string.gsub(count,'[^ -~]','?')return redis.error_reply('WRONGKIND a fencing counter that is not a whole number below 9223372036854775807: \"'..shown..'\"; set it to the newest token that was given out, or more')end"
 
 const wrongKindText = "local function wrongKind(key)local found,some='a hash of another program',redis.call('HSCAN',key,'0','COUNT',1)[2]local mode=redis.call('HSTRLEN',key,'mode')<6 and redis.call('HGET',key,'mode')if mode=='read'or mode=='write'then\nfound='a read-write lock'elseif redis.call('HEXISTS',key,'rate')+redis.call('HEXISTS',key,'interval')+redis.call('HEXISTS',key,'type')==3 then\nfound='a rate limiter'elseif#some>0 and(string.sub(some[1],-12)==':expire_time'or string.sub(some[1],-11)==':lock_count'or#some[1]==22)then\nfound='the keys of a keyed lock'elseif#some==2 and redis.call('HLEN',key)==1 and#some[2]<20 and string.find(some[2],'^[1-9]%d*$')then\nfound='a lock of another kind'end\nreturn redis.error_reply('WRONGKIND '..found)end"
 
@@ -716,10 +720,14 @@ export const fencedLockAcquire: Script<
   string | number
 > = script(
   'fenced-lock/acquire',
-  '1af6fa3fe875c00dc553d61a5f8a282d6987b24d',
+  'bd96216422166f4bd5ccf8558f8407d96a1c7506',
   isTokenText +
     '\n' +
     raiseCounterText +
+    '\n' +
+    wrongCounterText +
+    '\n' +
+    newTokenText +
     '\n' +
     takeFirstHoldText +
     "\nlocal lock,queue,turn,counter=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,lease,known=ARGV[1],ARGV[2],ARGV[3]local again=false\nif redis.call('EXISTS',lock,queue,turn)>0 then\n" +
@@ -734,7 +742,7 @@ export const fencedLockAcquire: Script<
     outsidersEndTurnText +
     '\n' +
     lockRefusalOfText +
-    "\nlocal refusal=refusalOf(lock,queue,turn,owner)if refusal then\nreturn refusal\nend\nagain=redis.call('HEXISTS',lock,owner)==1\nend\nif not isToken(raiseCounter(counter,known))or not again then\nredis.call('INCR',counter)end\ntakeFirstHold(lock,owner,lease)return redis.call('GET',counter)",
+    "\nlocal refusal=refusalOf(lock,queue,turn,owner)if refusal then\nreturn refusal\nend\nagain=redis.call('HEXISTS',lock,owner)==1\nend\nlocal token=again and raiseCounter(counter,known)if not isToken(token)then\ntoken=newToken(counter,known)end\nif type(token)=='string'then\ntakeFirstHold(lock,owner,lease)end\nreturn token",
   4,
   either(digits, integer),
 )
@@ -750,13 +758,19 @@ export const fencedLockPass: Script<
   string | null
 > = script(
   'fenced-lock/pass',
-  'd7d505d2350ae19c6ec9f0b689573669be722b29',
+  '34c2299cd387a426ee13854ed74123faf3f0a06e',
   holderOfText +
+    '\n' +
+    isTokenText +
     '\n' +
     raiseCounterText +
     '\n' +
+    wrongCounterText +
+    '\n' +
+    newTokenText +
+    '\n' +
     takeFirstHoldText +
-    "\nlocal lock,counter=KEYS[1],KEYS[2]local from,to,lease,known=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local holder=holderOf(lock)local passes=holder==from\nif not holder or not passes and holder~=to then\nreturn nil\nend\nraiseCounter(counter,known)if passes or redis.call('EXISTS',counter)==0 then\nredis.call('INCR',counter)end\nredis.call('HDEL',lock,from)takeFirstHold(lock,to,lease)return redis.call('GET',counter)",
+    "\nlocal lock,counter=KEYS[1],KEYS[2]local from,to,lease,known=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local holder=holderOf(lock)local passes=holder==from\nif not holder or not passes and holder~=to then\nreturn nil\nend\nlocal token=not passes and raiseCounter(counter,known)if not isToken(token)then\ntoken=newToken(counter,known)end\nif type(token)=='string'then\nredis.call('HDEL',lock,from)takeFirstHold(lock,to,lease)end\nreturn token",
   2,
   either(digits, nil),
 )
@@ -771,8 +785,10 @@ export const fencedLockRenew: Script<
   readonly number[]
 > = script(
   'fenced-lock/renew',
-  '5ffef1b8e463b686fe2c138083c805bfdb464d2e',
-  raiseCounterText +
+  '44c911346ea61e1b58e83888d30bbe77aebaa203',
+  isTokenText +
+    '\n' +
+    raiseCounterText +
     '\n' +
     leftOfText +
     '\n' +
@@ -793,17 +809,21 @@ export const fencedLockSetLevel: Script<
   readonly [left: number, token: string | null] | null
 > = script(
   'fenced-lock/set-level',
-  'f611e0ffdc72e9462da2491d4092bff927ffd506',
+  '0ecd9308db6a49ddd59c92068cd75d587a062710',
   neverShorterText +
     '\n' +
     leftOfText +
     '\n' +
-    raiseCounterText +
-    '\n' +
     levelOfText +
     '\n' +
     isTokenText +
-    "\nlocal lock,counter=KEYS[1],KEYS[2]local owner,level,lease,known=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3]),ARGV[4]local held=redis.call('HGET',lock,owner)if not held then\nreturn nil\nend\nlocal left=neverShorter(leftOf(lock),lease)if left>=0 then redis.call('PEXPIRE',lock,left)end\nlocal token=raiseCounter(counter,known)if level>levelOf(held)then\nredis.call('INCR',counter)token=redis.call('GET',counter)end\nredis.call('HSET',lock,owner,level)return{left,isToken(token)and token or false}",
+    '\n' +
+    raiseCounterText +
+    '\n' +
+    wrongCounterText +
+    '\n' +
+    newTokenText +
+    "\nlocal lock,counter=KEYS[1],KEYS[2]local owner,level,lease,known=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3]),ARGV[4]local held=redis.call('HGET',lock,owner)if not held then\nreturn nil\nend\nlocal left=neverShorter(leftOf(lock),lease)if left>=0 then redis.call('PEXPIRE',lock,left)end\nlocal more=level>levelOf(held)local token=more and newToken(counter,known)or raiseCounter(counter,known)if more and type(token)=='table'then\nreturn token\nend\nredis.call('HSET',lock,owner,level)return{left,isToken(token)and token or false}",
   2,
   either(tuple(integer, either(digits, nil)), nil),
 )
@@ -814,12 +834,14 @@ export const fencedLockSetLevel: Script<
  */
 export const flightClaim: Script<
   readonly [record: string, lock: string, counter: string],
-  readonly [owner: string, after: number, known: string],
+  readonly [owner: string, after: string, known: string],
   string | null
 > = script(
   'flight/claim',
-  '69d61a3bd6122470c6559be380b21cb13faf992e',
+  '713f473a7fd7695f4a3d525b1d3b130927d47635',
   shortFieldsText +
+    '\n' +
+    isTokenText +
     '\n' +
     wholeText +
     '\n' +
@@ -827,8 +849,10 @@ export const flightClaim: Script<
     '\n' +
     raiseCounterText +
     '\n' +
-    countWithText +
-    "\nlocal record,lock,counter=KEYS[1],KEYS[2],KEYS[3]local owner,after,known=ARGV[1],tonumber(ARGV[2]),ARGV[3]local token,foreign=endedOf(record)if not token and foreign then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nif redis.call('HEXISTS',lock,owner)==0 or token and token~=after then\nreturn nil\nend\nlocal count=raiseCounter(counter,known)if type(count)~='string'or not countWith(count,1)then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nredis.call('INCR',counter)return redis.call('GET',counter)",
+    wrongCounterText +
+    '\n' +
+    newTokenText +
+    "\nlocal record,lock,counter=KEYS[1],KEYS[2],KEYS[3]local owner,after,known=ARGV[1],ARGV[2],ARGV[3]local token,foreign=endedOf(record)if not token and foreign then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nif redis.call('HEXISTS',lock,owner)==0 or token and token~=after then\nreturn nil\nend\nreturn newToken(counter,known)",
   3,
   either(digits, nil),
 )
@@ -844,8 +868,10 @@ export const flightFinish: Script<
   number
 > = script(
   'flight/finish',
-  '2f6ce54e44f336a2de444f7718fca9c0b28a76b6',
+  'bca113178eaf3650960c813ce0d04b2b5f9e139a',
   shortFieldsText +
+    '\n' +
+    isTokenText +
     '\n' +
     wholeText +
     '\n' +
@@ -854,7 +880,7 @@ export const flightFinish: Script<
     serverNowText +
     '\n' +
     orUndoText +
-    "\nlocal record,lock,channel=KEYS[1],KEYS[2],KEYS[3]local owner,token,state,form,value,kept,publish,message=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],ARGV[6],ARGV[7],ARGV[8]local ended,foreign=endedOf(record)if redis.call('HEXISTS',lock,owner)==0 then\nreturn ended==tonumber(token)and redis.call('HGET',record,'value')==value and 1 or 0\nend\nif not ended and foreign then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nredis.call('HSET',record,'state',state,'token',token,'ended',serverNow(),'form',form,'value',value)orUndo(function()redis.call('UNLINK',record)end,redis.call,'PEXPIRE',record,kept)redis.pcall(publish,channel,message)return 1",
+    "\nlocal record,lock,channel=KEYS[1],KEYS[2],KEYS[3]local owner,token,state,form,value,kept,publish,message=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],ARGV[6],ARGV[7],ARGV[8]local ended,foreign=endedOf(record)if redis.call('HEXISTS',lock,owner)==0 then\nreturn ended==token and redis.call('HGET',record,'value')==value and 1 or 0\nend\nif not ended and foreign then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nredis.call('HSET',record,'state',state,'token',token,'ended',serverNow(),'form',form,'value',value)orUndo(function()redis.call('UNLINK',record)end,redis.call,'PEXPIRE',record,kept)redis.pcall(publish,channel,message)return 1",
   3,
   integer,
 )
@@ -869,8 +895,10 @@ export const flightForget: Script<
   number
 > = script(
   'flight/forget',
-  'b54b3f897308390fa744bd8b20df98d03e6e60a4',
+  'a5a2eb842b0fe1f5569d8a342507bef1540ecefa',
   shortFieldsText +
+    '\n' +
+    isTokenText +
     '\n' +
     wholeText +
     '\n' +
@@ -882,16 +910,18 @@ export const flightForget: Script<
 
 /**
  * How the newest computation of a key ended, with its value if the caller can use it, and who computes now.
- * Returns [string | nil state, integer token, integer age, string | nil form, string | nil value, string | nil holder]
+ * Returns [string | nil state, digits token, integer age, string | nil form, string | nil value, string | nil holder]
  */
 export const flightLook: Script<
   readonly [record: string, lock: string],
-  readonly [after: number, fresh: number],
-  readonly [string | null, number, number, string | null, string | null, string | null]
+  readonly [after: string, fresh: number],
+  readonly [string | null, string, number, string | null, string | null, string | null]
 > = script(
   'flight/look',
-  '60207c23d610445d87f2b3b69028ee396719a0f5',
+  'bf69a4e74e398fa22acbff3100ca160d1a243c9f',
   shortFieldsText +
+    '\n' +
+    isTokenText +
     '\n' +
     wholeText +
     '\n' +
@@ -900,9 +930,9 @@ export const flightLook: Script<
     serverNowText +
     '\n' +
     holderOfText +
-    "\nlocal record,lock=KEYS[1],KEYS[2]local after,fresh=tonumber(ARGV[1]),tonumber(ARGV[2])local token,ended,state,form=endedOf(record)if fresh<0 and not token and redis.call('EXISTS',record)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal now=serverNow()local age=token and now-ended or 0\nlocal isFresh=fresh<0 or math.max(0,age)<fresh and age>-1000\nlocal usable=token and(after>=0 and token~=after or state=='value'and isFresh)local holder=holderOf(lock)return{token and state or false,token or 0,math.max(0,age),usable and form or false,usable and redis.call('HGET',record,'value')or false,holder and#holder<100 and holder or holder==nil and''or false}",
+    "\nlocal record,lock=KEYS[1],KEYS[2]local after,fresh=ARGV[1],tonumber(ARGV[2])local token,ended,state,form=endedOf(record)if fresh<0 and not token and redis.call('EXISTS',record)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal now=serverNow()local age=token and now-ended or 0\nlocal isFresh=fresh<0 or math.max(0,age)<fresh and age>-1000\nlocal usable=token and(after~='-1'and token~=after or state=='value'and isFresh)local holder=holderOf(lock)return{token and state or false,token or'0',math.max(0,age),usable and form or false,usable and redis.call('HGET',record,'value')or false,holder and#holder<100 and holder or holder==nil and''or false}",
   2,
-  tuple(either(text, nil), integer, integer, either(text, nil), either(text, nil), either(text, nil)),
+  tuple(either(text, nil), digits, integer, either(text, nil), either(text, nil), either(text, nil)),
 )
 
 /**
@@ -953,7 +983,7 @@ export const keyedLockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, states: readonly number[]]
 > = script(
   'keyed-lock/ask',
-  'f08ab4c1a420d0a028a461eb0ef8fd2cfe726190',
+  'b6e8b1774c377cc1ec61cc4bd6c0708f9f8c2249',
   keyedLockGroupLikeText +
     '\n' +
     wrongKindText +
@@ -1189,7 +1219,7 @@ export const keyedLockRelease: Script<
   number
 > = script(
   'keyed-lock/release',
-  'e9bcda36684bf437024374e08bc8ae8c9869ed0b',
+  '0f37794b3721ea9e4feb4d4ec04d11573670d90d',
   serverNowText +
     '\n' +
     wholeText +
@@ -1531,7 +1561,7 @@ export const lockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, token: string | null, states: readonly number[]]
 > = script(
   'lock/ask',
-  '7f1ba8ba1e5aeafeab09b947ac685b816038ae80',
+  'd252f5a173281d109ddc086c718ee943da56e82e',
   holderOfText +
     '\n' +
     wrongKindText +
@@ -1590,10 +1620,16 @@ export const lockAsk: Script<
     '\n' +
     outsidersIsOutsiderText +
     '\n' +
+    isTokenText +
+    '\n' +
     raiseCounterText +
     '\n' +
+    wrongCounterText +
+    '\n' +
+    newTokenText +
+    '\n' +
     nextTokenText +
-    "\nlocal lock,queue,deadlines,turn,counter=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS\nlocal joins,notAfter,channel,grants,publish,news,known,owners=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5],tonumber(ARGV[6]),ARGV[7],ARGV\nlocal holder=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,turn=turn,companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owners[8],1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),allowance=10000,notAfter=notAfter,}local isNew=holder~=owners[8]or redis.call('ZSCORE',deadlines,owners[8])local states,open,share=askAll(line,owners,8,joins=='1',holder,holder and isOutsider(holder),news)local token=states[1]==1 and counter[5]~=nil and nextToken(lock,owners[8],counter[5],known,isNew)return{line.stamp,leftOf(lock),open,share,token,states}",
+    "\nlocal lock,queue,deadlines,turn,counter=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS\nlocal joins,notAfter,channel,grants,publish,news,known,owners=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5],tonumber(ARGV[6]),ARGV[7],ARGV\nlocal holder=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,turn=turn,companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owners[8],1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),allowance=10000,notAfter=notAfter,}local isNew=holder~=owners[8]or redis.call('ZSCORE',deadlines,owners[8])local states,open,share=askAll(line,owners,8,joins=='1',holder,holder and isOutsider(holder),news)local token=states[1]==1 and counter[5]~=nil and nextToken(lock,owners[8],counter[5],known,isNew)if type(token)=='table'then\nreturn token\nend\nreturn{line.stamp,leftOf(lock),open,share,token,states}",
   4,
   tuple(digits, integer, integer, integer, either(digits, nil), oneFor(integer, 8, 2)),
 )
@@ -1608,19 +1644,25 @@ export const lockConfirm: Script<
   readonly [left: number, token: string | null]
 > = script(
   'lock/confirm',
-  'ae753723f8c9087703325cadcffad19843f2e809',
+  'd4ace222dd0113ae9391903605724e9afc901800',
   lineRemoveWaiterText +
     '\n' +
     leftOfText +
     '\n' +
     lockConfirmText +
     '\n' +
-    raiseCounterText +
-    '\n' +
     orUndoText +
     '\n' +
+    isTokenText +
+    '\n' +
+    raiseCounterText +
+    '\n' +
+    wrongCounterText +
+    '\n' +
+    newTokenText +
+    '\n' +
     nextTokenText +
-    "\nlocal lock,queue,deadlines,counter=KEYS[1],KEYS[2],KEYS[3],KEYS\nlocal owner,lease,known=ARGV[1],tonumber(ARGV[2]),ARGV[3]local isNew=redis.call('ZSCORE',deadlines,owner)local left=confirm({lock=lock,queue=queue,deadlines=deadlines},owner,lease)return{left,left>0 and counter[4]~=nil and nextToken(lock,owner,counter[4],known,isNew)}",
+    "\nlocal lock,queue,deadlines,counter=KEYS[1],KEYS[2],KEYS[3],KEYS\nlocal owner,lease,known=ARGV[1],tonumber(ARGV[2]),ARGV[3]local isNew=redis.call('ZSCORE',deadlines,owner)local left=confirm({lock=lock,queue=queue,deadlines=deadlines},owner,lease)local token=left>0 and counter[4]~=nil and nextToken(lock,owner,counter[4],known,isNew)return type(token)=='table'and token or{left,token}",
   3,
   tuple(integer, either(digits, nil)),
 )
@@ -1688,19 +1730,23 @@ export const lockInspect: Script<
   readonly [ttl: number, owners: readonly string[], waiting: readonly string[], token: string | null]
 > = script(
   'lock/inspect',
-  'c30abc1937e629b338a0f3ff21f2e7429a67908a',
+  'c7bcec6096128dcf311b6df1da9792be64707372',
   holderOfText +
     '\n' +
     wrongKindText +
     '\n' +
+    textOfText +
+    '\n' +
     isTokenText +
+    '\n' +
+    wrongCounterText +
     '\n' +
     linePlacesAtText +
     '\n' +
     lineWaitersAtText +
     '\n' +
     leftOfText +
-    "\nlocal lock,queue,deadlines,counter=KEYS[1],KEYS[2],KEYS[3],KEYS\nlocal first=tonumber(ARGV[1])local holder,count=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal token=counter[4]and redis.call('GET',counter[4])if token and not isToken(token)then\nreturn redis.error_reply('WRONGKIND a fencing counter that is no number')end\nlocal waiting=first<0 and{}or waitersAt(queue,deadlines,first,function(owner)return owner==holder\nend)return{leftOf(lock),holder and{holder,count}or{},waiting,token or false}",
+    "\nlocal lock,queue,deadlines,counter=KEYS[1],KEYS[2],KEYS[3],KEYS\nlocal first=tonumber(ARGV[1])local holder,count=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal token=counter[4]and textOf(counter[4])if token and token~='0'and not isToken(token)then\nreturn wrongCounter(token)end\nlocal waiting=first<0 and{}or waitersAt(queue,deadlines,first,function(owner)return owner==holder\nend)return{leftOf(lock),holder and{holder,count}or{},waiting,isToken(token)and token or false}",
   3,
   tuple(integer, pairs, pairs, either(digits, nil)),
 )
@@ -1753,8 +1799,10 @@ export const lockRelease: Script<
   number
 > = script(
   'lock/release',
-  '7e5ba5c3ca88ae984c6e8b0dbfed8809b6c36d70',
+  '442cb11308b4a4cbb93bf7f7745111568521b272',
   "local lock,queue,deadlines,turn,counter=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS\nlocal owner,channel,grants,publish,counts,known=ARGV[1],ARGV[2],ARGV[3],ARGV[4],tonumber(ARGV[5]),ARGV\nlocal freed=redis.pcall('HDEL',lock,owner)if counter[5]and freed==1 then\n" +
+    isTokenText +
+    '\n' +
     raiseCounterText +
     "\nraiseCounter(counter[5],known[6])end\nlocal lined=redis.call('EXISTS',queue)==1\nlocal told=not lined and freed==1 and redis.pcall(publish,channel,'0')if not lined and(type(told)~='number'or told<=counts%2)then\nreturn freed==1 and 1 or freed==0 and-1 or freed\nend\n" +
     outsidersReadCountsText +
@@ -3964,21 +4012,25 @@ export const slotsClaim: Script<
   readonly [token: string, attempt: number] | null
 > = script(
   'slots/claim',
-  'ff6f3a2f51cd80d057378a6c6e842bee620f9c77',
+  '32f42ede78b8eea24d4ff28f0a550b05307f13bf',
   shortFieldsText +
     '\n' +
     wholeText +
     '\n' +
-    textOfText +
+    isTokenText +
     '\n' +
     raiseCounterText +
+    '\n' +
+    wrongCounterText +
+    '\n' +
+    newTokenText +
     '\n' +
     serverNowText +
     '\n' +
     orUndoText +
     '\n' +
     saveNewestDueText +
-    "\nlocal slot,lock,counter,last=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,run,most,due,kept,known=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]local function isToken(text)return#text<20 and string.find(text,'^%d+$')end\nlocal there=shortFields(slot,'state','run','attempt','token')if not there[1]and redis.call('EXISTS',slot)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal attempt=0\nif there[1]then\nattempt=whole(there[3]or'')or 0\nif there[1]=='running'and there[2]==run and isToken(there[4]or'')then\nreturn{there[4],attempt}end\nif there[1]~='running'or attempt>=most or attempt<1 then\nreturn nil\nend\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nlocal count=textOf(counter)if count and not isToken(count)then\nreturn redis.error_reply('WRONGKIND a fencing counter that is no number')end\nattempt=attempt+1\nraiseCounter(counter,known)redis.call('INCR',counter)local token=redis.call('GET',counter)redis.call('HSET',slot,'state','running','run',run,'attempt',attempt,'token',token,'began',serverNow())if there[2]then\nredis.call('HSET',slot,'before',there[2])end\norUndo(function()if attempt==1 then\nredis.call('UNLINK',slot)end\nend,redis.call,'PEXPIRE',slot,kept)saveNewestDue(last,due)return{token,attempt}",
+    "\nlocal slot,lock,counter,last=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,run,most,due,kept,known=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]local there=shortFields(slot,'state','run','attempt','token')if not there[1]and redis.call('EXISTS',slot)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal attempt=0\nif there[1]then\nattempt=whole(there[3]or'')or 0\nif there[1]=='running'and there[2]==run and isToken(there[4])then\nreturn{there[4],attempt}end\nif there[1]~='running'or attempt>=most or attempt<1 then\nreturn nil\nend\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nlocal token=newToken(counter,known)if type(token)=='table'then\nreturn token\nend\nattempt=attempt+1\nredis.call('HSET',slot,'state','running','run',run,'attempt',attempt,'token',token,'began',serverNow())if there[2]then\nredis.call('HSET',slot,'before',there[2])end\norUndo(function()if attempt==1 then\nredis.call('UNLINK',slot)end\nend,redis.call,'PEXPIRE',slot,kept)saveNewestDue(last,due)return{token,attempt}",
   4,
   either(tuple(digits, integer), nil),
 )

@@ -1,4 +1,4 @@
-import { AcquireTimeoutError, ClosedError, EngineError } from '../../errors.js'
+import { AcquireTimeoutError, ClosedError, type EngineError } from '../../errors.js'
 import type { Deadlocks } from '../../api/deadlock.js'
 import type { Codec } from '../../api/codec.js'
 import type { ReleaseMode } from '../../api/hold.js'
@@ -31,6 +31,7 @@ import { UnansweredReleases } from '../server/ask-again-after-release.js'
 import { UndoAcquire } from '../server/undo-acquire.js'
 import { plainMessage } from '../../plain-text.js'
 import { errorOf, isPromise, textOf } from '../../thrown.js'
+import { explained } from '../../trouble.js'
 import { AfterReconnect } from './after-reconnect.js'
 
 export interface RuntimeOptions extends Fleet, ReplicasOptions {
@@ -53,13 +54,6 @@ interface Tried {
 }
 
 /** What all locks of one client share: the connection, the watchdog, the subscriptions. */
-/** An error of the background, with what it was about. */
-const explained = (error: unknown, what: string): Error => {
-  const text = `${what}: ${textOf(error)}`
-  if (!(error instanceof EngineError)) return new Error(text, { cause: error })
-  return new EngineError(error.code, text, { target: error.target, cause: error })
-}
-
 export class Runtime {
   readonly options: RuntimeOptions
   readonly link: Link

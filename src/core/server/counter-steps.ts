@@ -10,6 +10,7 @@ import { integer } from '../../lua/reply-shape.js'
 import { UNSURE, isTransient } from './error-kinds.js'
 import { quoted } from '../../plain-text.js'
 import { errorOf } from '../../thrown.js'
+import { explained } from '../../trouble.js'
 
 /** ms. How long a note that is no longer needed may stay: many are deleted together. */
 const LINGER = 1000
@@ -239,8 +240,6 @@ const mayHaveChanged = (cause: unknown): boolean =>
 
 const notGivenBack = (cause: unknown): Error => {
   if (!(cause instanceof EngineError)) return errorOf(cause ?? 'no answer for a minute')
-  const { code, target, message } = cause
-  const whose = target === undefined ? '' : `${quoted(target)}: `
-  const text = `${whose}could not complete a release; what it should free may still be held on the server: ${message}`
-  return new EngineError(code, text, { target, cause })
+  const whose = cause.target === undefined ? '' : `${quoted(cause.target)}: `
+  return explained(cause, `${whose}could not complete a release; what it should free may still be held on the server`)
 }

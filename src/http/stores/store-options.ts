@@ -17,7 +17,7 @@ export interface StoreOptions {
   readonly timeout?: number | undefined
   /**
    * Receives the error if the server cannot be asked, or refuses: trouble of each kind once a minute. Default: with `open`, a warning of the process; with
-   * `reject`, nothing, because the framework gets the error.
+   * `reject`, nothing, because the framework gets the error; except that of `decrement`, which resolves, and the request stays counted.
    */
   readonly onError?: ((error: unknown) => void) | undefined
 }

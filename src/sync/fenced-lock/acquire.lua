@@ -13,10 +13,12 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
   end
   again = redis.call('HEXISTS', lock, owner) == 1
 end
--- If the counter holds no token, INCR refuses, with the server's own error.
-if not isToken(raiseCounter(counter, known)) or not again then
-  redis.call('INCR', counter)
+local token = again and raiseCounter(counter, known)
+if not isToken(token) then
+  token = newToken(counter, known)
 end
-takeFirstHold(lock, owner, lease)
--- As text, because Lua's numbers are exact only up to 2^53.
-return redis.call('GET', counter)
+-- First: if there is no token, the lock is not acquired.
+if type(token) == 'string' then
+  takeFirstHold(lock, owner, lease)
+end
+return token

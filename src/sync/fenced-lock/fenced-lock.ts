@@ -2,7 +2,6 @@ import { GatedLock } from '../../core/gate/gated-lock.js'
 import { GatedRedissonNamedLock } from '../../core/gate/redisson-named-lock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Attempt, RenewScript, ServerState } from '../../core/protocol/lock-protocol.js'
-import { serverError } from '../../errors.js'
 import { fencingCounter } from '../../keys.js'
 import {
   fencedLockAcquire,
@@ -16,12 +15,6 @@ import type { Owner } from '../../api/hold.js'
 import type { OwnedFencedLock, OwnedLockOptions } from '../../api/owned-lock.js'
 import { HashLineProtocol } from '../lock/lock.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
-
-/** Another program may have written anything under the counter's key. */
-const tokenOf = (text: string): bigint => {
-  if (/^-?\d{1,19}$/.test(text)) return BigInt(text)
-  throw serverError('WRONGKIND a fencing counter that is no number')
-}
 
 /** Redisson's RFencedLock: a plain lock with a counter that never expires. Each hold and each further level raises it. */
 class FencedLockProtocol extends HashLineProtocol {
@@ -57,7 +50,7 @@ class FencedLockProtocol extends HashLineProtocol {
 
   protected override brought(owner: string, text: string | null): void {
     if (text === null) return
-    const token = tokenOf(text)
+    const token = BigInt(text)
     this.#tokens.set(owner, token)
     if (token > this.newest) this.newest = token
   }
@@ -102,7 +95,7 @@ class FencedLockProtocol extends HashLineProtocol {
   }
 
   protected override counted(token: string | null): Pick<ServerState, 'token'> {
-    return token === null ? {} : { token: tokenOf(token) }
+    return token === null ? {} : { token: BigInt(token) }
   }
 }
 

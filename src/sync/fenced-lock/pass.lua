@@ -9,11 +9,13 @@ local passes = holder == from
 if not holder or not passes and holder ~= to then
   return nil
 end
-raiseCounter(counter, known)
--- First: if there is no token, the hold is not passed.
-if passes or redis.call('EXISTS', counter) == 0 then
-  redis.call('INCR', counter)
+local token = not passes and raiseCounter(counter, known)
+if not isToken(token) then
+  token = newToken(counter, known)
 end
-redis.call('HDEL', lock, from)
-takeFirstHold(lock, to, lease)
-return redis.call('GET', counter)
+-- First: if there is no token, the hold is not passed.
+if type(token) == 'string' then
+  redis.call('HDEL', lock, from)
+  takeFirstHold(lock, to, lease)
+end
+return token

@@ -11,10 +11,10 @@ end
 local left = neverShorter(leftOf(lock), lease)
 -- Before the count: if a script begins with a write that needs no memory, a server short of memory accepts its other writes, too.
 if left >= 0 then redis.call('PEXPIRE', lock, left) end
-local token = raiseCounter(counter, known)
-if level > levelOf(held) then
-  redis.call('INCR', counter)
-  token = redis.call('GET', counter)
+local more = level > levelOf(held)
+local token = more and newToken(counter, known) or raiseCounter(counter, known)
+if more and type(token) == 'table' then
+  return token
 end
 redis.call('HSET', lock, owner, level)
 return { left, isToken(token) and token or false }

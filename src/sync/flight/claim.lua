@@ -1,6 +1,6 @@
 -- A token for the caller that is to compute: it must hold the lock, and no computation may have ended since it looked.
 -- KEYS record, lock, counter
--- ARGV owner, after (count), known
+-- ARGV owner, after, known
 --   after: the token of the newest end that the caller has seen
 -- returns digits token | nil look again
 
@@ -11,9 +11,4 @@ end
 if redis.call('HEXISTS', lock, owner) == 0 or token and token ~= after then
   return nil
 end
-local count = raiseCounter(counter, known)
-if type(count) ~= 'string' or not countWith(count, 1) then
-  return redis.error_reply('WRONGKIND a text that is no count')
-end
-redis.call('INCR', counter)
-return redis.call('GET', counter)
+return newToken(counter, known)

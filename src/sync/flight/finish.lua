@@ -7,7 +7,7 @@
 local ended, foreign = endedOf(record)
 if redis.call('HEXISTS', lock, owner) == 0 then
   -- A server that lost its data gives tokens again.
-  return ended == tonumber(token) and redis.call('HGET', record, 'value') == value and 1 or 0
+  return ended == token and redis.call('HGET', record, 'value') == value and 1 or 0
 end
 if not ended and foreign then
   return redis.error_reply('WRONGKIND a hash of another program')

@@ -45,7 +45,7 @@ export class FlightRecord {
 
   /** Returns an outcome if its token is not `after`, or if its value is less than `fresh` ms old. */
   async look(after: bigint, fresh: number): Promise<Look> {
-    const reply = await this.#runner.run(flightLook, [this.record, this.lock], [Number(after), fresh])
+    const reply = await this.#runner.run(flightLook, [this.record, this.lock], [String(after), fresh])
     const [state, number, age, form, value, holder] = reply
     const token = BigInt(number)
     const known = isState(state) ? state : undefined
@@ -56,7 +56,7 @@ export class FlightRecord {
   /** `undefined`: another computation ended meanwhile, or the lock no longer belongs to this owner. */
   async claim(owner: string, after: bigint): Promise<bigint | undefined> {
     const keys = [this.record, this.lock, this.#counter] as const
-    const args = [owner, Number(after), String(newestOf(this.#newest, this.#counter))] as const
+    const args = [owner, String(after), String(newestOf(this.#newest, this.#counter))] as const
     const reply = await this.#runner.take(flightClaim, keys, args, (claimed) => claimed !== null)
     if (reply === null) return undefined
     const token = BigInt(reply)

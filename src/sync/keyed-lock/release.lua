@@ -51,7 +51,7 @@ end
 if freed > 0 then
   return all and 1 or -1
 end
--- Fails as the server does.
+-- Tries once more: it fails again, with the server's own error, unless the first try has taken the place away.
 if not done then
   leave()
 end

@@ -23,4 +23,7 @@ local line = {
 local isNew = holder ~= owners[8] or redis.call('ZSCORE', deadlines, owners[8])
 local states, open, share = askAll(line, owners, 8, joins == '1', holder, holder and isOutsider(holder), news)
 local token = states[1] == 1 and counter[5] ~= nil and nextToken(lock, owners[8], counter[5], known, isNew)
+if type(token) == 'table' then
+  return token
+end
 return { line.stamp, leftOf(lock), open, share, token, states }

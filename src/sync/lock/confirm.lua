@@ -5,4 +5,5 @@
 
 local isNew = redis.call('ZSCORE', deadlines, owner)
 local left = confirm({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)
-return { left, left > 0 and counter[4] ~= nil and nextToken(lock, owner, counter[4], known, isNew) }
+local token = left > 0 and counter[4] ~= nil and nextToken(lock, owner, counter[4], known, isNew)
+return type(token) == 'table' and token or { left, token }

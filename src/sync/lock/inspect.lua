@@ -10,12 +10,12 @@ local holder, count = holderOf(lock)
 if holder == nil then
   return wrongKind(lock)
 end
-local token = counter[4] and redis.call('GET', counter[4])
-if token and not isToken(token) then
-  return redis.error_reply('WRONGKIND a fencing counter that is no number')
+local token = counter[4] and textOf(counter[4])
+if token and token ~= '0' and not isToken(token) then
+  return wrongCounter(token)
 end
 -- An owner that was granted the lock and has not confirmed yet holds it.
 local waiting = first < 0 and {} or waitersAt(queue, deadlines, first, function(owner)
   return owner == holder
 end)
-return { leftOf(lock), holder and { holder, count } or {}, waiting, token or false }
+return { leftOf(lock), holder and { holder, count } or {}, waiting, isToken(token) and token or false }

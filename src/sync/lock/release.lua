@@ -35,7 +35,7 @@ local done = pcall(leave)
 if freed == 1 and lined and (not done or open or redis.call('EXISTS', lock) == 0) then
   redis.pcall(publish, channel, '0')
 end
--- If nothing was released, fails as the server does.
+-- If nothing was released, tries once more: it fails again, with the server's own error, unless the first try has taken the place away.
 if freed ~= 1 and not done then
   leave()
 end

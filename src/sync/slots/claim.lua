@@ -5,9 +5,6 @@
 --   due: ms since the epoch, or empty
 -- returns [digits token, integer attempt] | nil ended, run by another, or tried too often
 
-local function isToken(text)
-  return #text < 20 and string.find(text, '^%d+$')
-end
 local there = shortFields(slot, 'state', 'run', 'attempt', 'token')
 if not there[1] and redis.call('EXISTS', slot) == 1 then
   return redis.error_reply('WRONGKIND a hash of another program')
@@ -15,7 +12,7 @@ end
 local attempt = 0
 if there[1] then
   attempt = whole(there[3] or '') or 0
-  if there[1] == 'running' and there[2] == run and isToken(there[4] or '') then
+  if there[1] == 'running' and there[2] == run and isToken(there[4]) then
     return { there[4], attempt }
   end
   if there[1] ~= 'running' or attempt >= most or attempt < 1 then
@@ -25,14 +22,11 @@ end
 if redis.call('HEXISTS', lock, owner) == 0 then
   return nil
 end
-local count = textOf(counter)
-if count and not isToken(count) then
-  return redis.error_reply('WRONGKIND a fencing counter that is no number')
+local token = newToken(counter, known)
+if type(token) == 'table' then
+  return token
 end
 attempt = attempt + 1
-raiseCounter(counter, known)
-redis.call('INCR', counter)
-local token = redis.call('GET', counter)
 redis.call('HSET', slot, 'state', 'running', 'run', run, 'attempt', attempt, 'token', token, 'began', serverNow())
 if there[2] then
   redis.call('HSET', slot, 'before', there[2])

@@ -165,8 +165,7 @@ export class Computations {
       if (forgotten !== undefined) this.#newestEnd.delete(forgotten)
     }
     if (name === undefined) return
-    if (op === 'flight/look' && Number(args[0]) === Number(ANY_TOKEN))
-      this.#lookedAt.set(`${process.name} ${name}`, this.#now)
+    if (op === 'flight/look' && args[0] === String(ANY_TOKEN)) this.#lookedAt.set(`${process.name} ${name}`, this.#now)
     if (op === 'flight/claim' && reply !== null) this.#claimed(process, name, BigInt(String(reply)))
     if (op === 'flight/finish')
       this.#finished(process, name, BigInt(String(args[1])), { state: String(args[2]), kept: Number(args[5]), reply })

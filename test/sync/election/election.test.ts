@@ -68,7 +68,7 @@ for (const engine of engines)
       },
     )
 
-    scenario('told to stop while it waits → resolves with undefined, and leaves nothing', async (world) => {
+    scenario('its signal aborts while it waits → resolves with undefined, and leaves nothing', async (world) => {
       const [one, two] = [await world.connect(), await world.connect()]
       const leader = candidate(one, world)
       await world.eventually(() => leader.terms.length === 1)
@@ -82,7 +82,7 @@ for (const engine of engines)
       await world.run(leader.led)
     })
 
-    scenario('told to stop while it leads → the lease is kept until the work has settled', async (world) => {
+    scenario('its signal aborts while it leads → the lease is kept until the work has settled', async (world) => {
       const [one, two] = [await world.connect(), await world.connect()]
       const stop = new AbortController()
       let finish: (() => void) | undefined

@@ -64,7 +64,7 @@ onStage(
 )
 
 onStage(
-  'the server is away, and a candidate is told to stop → lead resolves at once',
+  'the server refuses, and the signal of a candidate aborts → lead resolves at once',
   async ({ client, driver, clock, run }) => {
     driver.refuses = 'OOM command not allowed'
     const stop = new AbortController()
