@@ -1,5 +1,5 @@
-import { changed } from '../change.js'
-import type { Difference, ShownLock, Snapshot, Unchanged } from '../state.js'
+import { changed } from '../lock-changes.js'
+import type { Difference, ShownLock, Snapshot, Unchanged } from '../page-messages.js'
 
 /** What the page knows, and whether it is still told. */
 export interface Known {

@@ -12,7 +12,7 @@ if redis.call('HEXISTS', lock, owner) == 0 or token and token ~= after then
   return nil
 end
 local count = raiseCounter(counter, known)
-if type(count) ~= 'string' or not countWith(count, 1) then
+if type(count) ~= 'string' or not addToCount(count, 1) then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
 redis.call('INCR', counter)
