@@ -4,9 +4,9 @@
  */
 const ROOMS = [
   ['api', '^src/api/'],
-  ['errors', String.raw`^src/(errors|did-you-mean|plain-text|thrown|trouble)\.ts$`],
+  ['errors', String.raw`^src/(errors|did-you-mean|plain-text|thrown|away-or-refusing)\.ts$`],
   ['base', '^src/base/'],
-  ['options', String.raw`^src/(check-arguments|keys|script-constants)\.ts$`],
+  ['options', String.raw`^src/(check-arguments|keys|script-times-and-limits)\.ts$`],
   ['codecs', '^src/codecs/'],
   ['lua', '^src/lua/'],
   ['engine', '^src/engine/'],

@@ -27,7 +27,7 @@ export const LIBRARY = {
   outfile: 'src/lua/scripts.gen.ts',
   folders: { 'src/sync': '', 'src/core': 'core/' },
   fragments: 'src/lua/fragments',
-  constants: 'src/script-constants.ts',
+  constants: 'src/script-times-and-limits.ts',
   values: './values.js',
   script: './script.js',
   shape: './reply-shape.js',

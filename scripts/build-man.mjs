@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** @typedef {import('../src/cli/completion/parts.js').Described} Described */
+/** @typedef {import('../src/cli/completion/described-commands.js').Described} Described */
 /** @typedef {import('../src/cli/command.js').Option} Option */
 
 export const MAN = 'man/holdfast.1'
@@ -50,7 +50,7 @@ export const manPage = async (root) => {
   /** @param {string} path */
   const load = (path) => import(pathToFileURL(join(root, 'dist/cli', path)).href)
   const [{ commands }, { describedOf, optionsOf }, { overview }] = await Promise.all(
-    ['commands/all-commands.js', 'completion/parts.js', 'help.js'].map(load),
+    ['commands/all-commands.js', 'completion/described-commands.js', 'help.js'].map(load),
   )
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const described = /** @type {readonly Described[]} */ (await describedOf(commands))

@@ -84,7 +84,7 @@ const copy = (home) => {
 /** Types are not asked: a mutant may be wrong there too. @param {string} home @param {readonly string[]} sources */
 const compile = async (home, sources) => {
   const { transformSync } = await import('esbuild')
-  const inScripts = sources.some((source) => source.endsWith('.lua') || source === 'src/script-constants.ts')
+  const inScripts = sources.some((source) => source.endsWith('.lua') || source === 'src/script-times-and-limits.ts')
   if (inScripts) await buildLua(home)
   const generated = inScripts ? ['src/lua/scripts.gen.ts'] : []
   for (const source of [...sources, ...generated].filter((name) => name.endsWith('.ts'))) {

@@ -8,7 +8,7 @@ import type { Turnstiles } from './core/shared/turnstiles.js'
 import { ClosedError } from './errors.js'
 import { checkClose } from './check-arguments.js'
 import type { Topics } from './sync/topic/topics.js'
-import { POLL } from './script-constants.js'
+import { POLL } from './script-times-and-limits.js'
 
 /** How often it checks whether everything held was released, ms. */
 const LOOK = 20

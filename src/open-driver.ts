@@ -1,5 +1,5 @@
 import type { Settings } from './config/settings.js'
-import type { ThreadOpener } from './core/hold/renewal-thread.js'
+import type { ThreadOpener } from './core/hold/renewal-thread-handle.js'
 import type { Driver } from './engine/driver.js'
 
 /** The settings that a driver needs. */

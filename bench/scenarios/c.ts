@@ -3,7 +3,7 @@ import { columnsFor, comparedWithIdeal } from '../measure/columns.js'
 import { type Figures, type Row, findRow, format, medians, target } from '../base/result.js'
 import { runRounds } from '../measure/rounds.js'
 import { switchFloor } from '../measure/process-switch.js'
-import { PASS_TIME } from '#src/script-constants.js'
+import { PASS_TIME } from '#src/script-times-and-limits.js'
 
 const PROCESSES = 4
 const CALLERS = 8

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The constants of `src/script-constants.ts`, for which their names stand in a .lua file.
+ * The constants of `src/script-times-and-limits.ts`, for which their names stand in a .lua file.
  *
  * @typedef {import('./tokens.mjs').Token} Token
  * @typedef {Readonly<Record<string, number | string>>} Constants

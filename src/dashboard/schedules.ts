@@ -3,7 +3,7 @@ import type { SlotState } from '../api/slots.js'
 import { dateAt, systemClock } from '../base/clock.js'
 import { type Cron, cronOf } from '../schedule/cron.js'
 import { textOf } from '../thrown.js'
-import type { ShownSchedule, ShownSlot } from './state.js'
+import type { ShownSchedule, ShownSlot } from './page-messages.js'
 
 /** A schedule to show: its slots are computed from the pattern, because the server knows only those that a process has claimed. */
 export interface DashboardSchedule {

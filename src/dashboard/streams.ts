@@ -1,7 +1,7 @@
 import { systemClock, type Timer } from '../base/clock.js'
 import { plainJson } from '../plain-text.js'
 import type { Reader } from './reader.js'
-import type { Difference, Unchanged } from './state.js'
+import type { Difference, Unchanged } from './page-messages.js'
 
 /** How many messages may wait for one tab. A tab that is slower gets a new snapshot when it reads again. */
 const BUFFER = 4

@@ -4,7 +4,7 @@ import { ClosedError, ConfigError, EngineError, withoutSecrets } from '../errors
 import type { Script } from '../lua/script.js'
 import type { Shape } from '../lua/reply-shape.js'
 import type { Arg } from '../lua/values.js'
-import { connectError } from './connect-errors.js'
+import { connectError } from './why-connect-failed.js'
 import { type ConnectLimits, withinLimits } from './connect-limits.js'
 import { ConnectionReplacement } from './when-to-replace-connection.js'
 import type { Driver, DriverEvents, Message, Nodes, SendOptions, SubscriptionKind } from './driver.js'

@@ -1,6 +1,6 @@
 import { limitAnswers, systemClock } from '../base/clock.js'
 import { EngineError } from '../errors.js'
-import { isAway } from '../trouble.js'
+import { isAway } from '../away-or-refusing.js'
 
 /** At most this many queries are with the server at once. Further ones wait here, where giving them up costs nothing. */
 const MOST = 256

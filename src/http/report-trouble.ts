@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.js'
 import type { EngineError } from '../errors.js'
 import { tell, textOf } from '../thrown.js'
-import { isAway } from '../trouble.js'
+import { isAway } from '../away-or-refusing.js'
 
 /** How long trouble of one kind is not reported again, ms. */
 const AGAIN = 60_000

@@ -3,9 +3,9 @@ import type { Arg } from './values.js'
 import { type Script, script } from './script.js'
 import { digits, either, integer, just, many, nil, oneFor, pairs, text, tuple } from './reply-shape.js'
 
-const classicFairLockRemoveOverdueText = "local function removeOverdue(queue,deadlines,now)local function isOverdue(owner)return owner and tonumber(redis.call('ZSCORE',deadlines,owner)or 0)<=now\nend\nlocal head=redis.call('LINDEX',queue,0)if not isOverdue(head)then\nreturn\nend\nlocal some,gone=#head<100 and placesAt(queue,0,1000)or{head},1\nwhile isOverdue(some[gone+1])do gone=gone+1 end\nredis.call('ZREM',deadlines,unpack(some,1,gone))redis.call('LTRIM',queue,gone,-1)end"
+const addToCountText = 'local function addToCount(text,more)local count=whole(text)return count and math.abs(count+more)<=9000000000000000 and count+more or nil\nend'
 
-const countWithText = 'local function countWith(text,more)local count=whole(text)return count and math.abs(count+more)<=9000000000000000 and count+more or nil\nend'
+const classicFairLockRemoveOverdueText = "local function removeOverdue(queue,deadlines,now)local function isOverdue(owner)return owner and tonumber(redis.call('ZSCORE',deadlines,owner)or 0)<=now\nend\nlocal head=redis.call('LINDEX',queue,0)if not isOverdue(head)then\nreturn\nend\nlocal some,gone=#head<100 and placesAt(queue,0,1000)or{head},1\nwhile isOverdue(some[gone+1])do gone=gone+1 end\nredis.call('ZREM',deadlines,unpack(some,1,gone))redis.call('LTRIM',queue,gone,-1)end"
 
 const extendExpiryText = "local function extendExpiry(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend"
 
@@ -13,15 +13,13 @@ const fairLockAddScoresText = "local function addScores(key,scores)for i=1,#scor
 
 const fairLockConfirmText = "local function confirm(line,owner,lease)local onTrial=removeWaiter(line,owner)and redis.call('HGET',line.lock,owner)=='1'local left=leftOf(line.lock)if onTrial or left<lease then\nredis.call('PEXPIRE',line.lock,lease)left=lease\nend\nreturn left\nend"
 
-const fairLockDeadlineOfText = "local function deadlineOf(line,owner)local deadline=#owner<100 and redis.call('ZSCORE',line.deadlines,owner)return deadline and math.max(0,math.min(tonumber(deadline),9000000000000000))end"
-
-const fairLockGrantNextText = "local function grantNext(line,mine)local waiting,deaf={},line.dead\nlocal trial=line.now+3000+markNow(line.now)for place=1,line.rest and 64 or 384 do\nlocal owner=placeAt(line.queue,waiting,place)if not owner then break end\nlocal client=string.sub(owner,1,36)if mine[owner]then\nlimitDeadlines(line,owner,waiting,place+1,mine[owner])removeWaiter(line,owner,true)takeFirstHold(line.lock,owner,mine[owner])return owner\nelseif not isOurs(owner)and#owner<100 then\nwakeRedisson(line,waiting,place,trial)return nil\nend\nlocal words={owner,line.stamp}for i=2,place==1 and 64 or 0 do\nlocal behind=placeAt(line.queue,waiting,i)if not behind then break end\nlocal same=string.sub(behind,1,36)==client and#behind<100\nwords[#words+1]=same and behind or'+'if not same then break end\nend\nlocal function write()takeFirstHold(line.lock,owner,3000)end\nif not deaf[client]and#owner<100 and publishGrant(line,line.grants..':'..client,words,write,0)then\nlimitDeadlines(line,owner,waiting,place+1,math.max(line.lease,3000))keepOrder(line,waiting,place+1,trial)redis.call('ZADD',line.deadlines,trial,owner)return nil\nend\ndeaf[client]=true\nlocal known=deadlineOf(line,owner)or 0\nlocal mark=(known%1==0 and trial or known)%1\nredis.call('ZADD',line.deadlines,math.min(math.floor(known),line.now+3000)+mark,owner)end\nif line.rest then\nredis.pcall(line.publish,line.grants..':'..line.rest,'0')end\nend"
+const fairLockGrantNextText = "local function grantNext(line,mine)local waiting,deaf={},line.dead\nlocal trial=line.now+3000+markNow(line.now)for place=1,line.rest and 64 or 384 do\nlocal owner=placeAt(line.queue,waiting,place)if not owner then break end\nlocal client=string.sub(owner,1,36)if mine[owner]then\nlimitDeadlines(line,owner,waiting,place+1,mine[owner])removeWaiter(line,owner,true)takeFirstHold(line.lock,owner,mine[owner])return owner\nelseif not isOurs(owner)and#owner<100 then\nwakeRedisson(line,waiting,place,trial)return nil\nend\nlocal words={owner,line.stamp}for i=2,place==1 and 64 or 0 do\nlocal behind=placeAt(line.queue,waiting,i)if not behind then break end\nlocal same=string.sub(behind,1,36)==client and#behind<100\nwords[#words+1]=same and behind or'+'if not same then break end\nend\nlocal function write()takeFirstHold(line.lock,owner,3000)end\nif not deaf[client]and#owner<100 and publishGrant(line,line.grants..':'..client,words,write,0)then\nlimitDeadlines(line,owner,waiting,place+1,math.max(line.lease,3000))keepOrder(line,waiting,place+1,trial)redis.call('ZADD',line.deadlines,trial,owner)return nil\nend\ndeaf[client]=true\nlocal known=storedDeadline(line,owner)or 0\nlocal mark=(known%1==0 and trial or known)%1\nredis.call('ZADD',line.deadlines,math.min(math.floor(known),line.now+3000)+mark,owner)end\nif line.rest then\nredis.pcall(line.publish,line.grants..':'..line.rest,'0')end\nend"
 
 const fairLockIsOursText = "local function isOurs(owner)return string.sub(owner,15,16)=='81'end"
 
-const fairLockKeepOrderText = 'local function keepOrder(line,waiting,first,latest)local behind=placeAt(line.queue,waiting,first)if not behind or(deadlineOf(line,behind)or latest)>=latest then\nreturn\nend\nlocal later,moved=0,{}for _,owner in ipairs(placesAt(line.queue,first-1,1000))do\nlocal deadline=deadlineOf(line,owner)or latest\nlater=math.max(later,math.ceil(latest-deadline))latest=deadline+later\nmoved[#moved+1],moved[#moved+2]=latest,owner\nend\naddScores(line.deadlines,moved)end'
+const fairLockKeepOrderText = 'local function keepOrder(line,waiting,first,latest)local behind=placeAt(line.queue,waiting,first)if not behind or(storedDeadline(line,behind)or latest)>=latest then\nreturn\nend\nlocal later,moved=0,{}for _,owner in ipairs(placesAt(line.queue,first-1,1000))do\nlocal deadline=storedDeadline(line,owner)or latest\nlater=math.max(later,math.ceil(latest-deadline))latest=deadline+later\nmoved[#moved+1],moved[#moved+2]=latest,owner\nend\naddScores(line.deadlines,moved)end'
 
-const fairLockLimitDeadlinesText = "local function limitDeadlines(line,ahead,waiting,first,lease)local before=deadlineOf(line,ahead)or 0\nlocal latest,least=line.now+lease,line.now+lease\nfor i=first,first+63 do\nlocal owner=placeAt(line.queue,waiting,i)if not owner then return end\nlocal deadline=not isOurs(owner)and deadlineOf(line,owner)if not deadline then\nreturn i>first and keepOrder(line,waiting,i,least)end\nlocal own=before%1==0 and math.max(deadline-before,line.allowance)or line.allowance\nlatest,least,before=latest+math.min(own,3600000),least+line.allowance,math.floor(deadline)redis.call('ZADD',line.deadlines,math.max(least,math.min(latest,deadline)),owner)end\nend"
+const fairLockLimitDeadlinesText = "local function limitDeadlines(line,ahead,waiting,first,lease)local before=storedDeadline(line,ahead)or 0\nlocal latest,least=line.now+lease,line.now+lease\nfor i=first,first+63 do\nlocal owner=placeAt(line.queue,waiting,i)if not owner then return end\nlocal deadline=not isOurs(owner)and storedDeadline(line,owner)if not deadline then\nreturn i>first and keepOrder(line,waiting,i,least)end\nlocal own=before%1==0 and math.max(deadline-before,line.allowance)or line.allowance\nlatest,least,before=latest+math.min(own,3600000),least+line.allowance,math.floor(deadline)redis.call('ZADD',line.deadlines,math.max(least,math.min(latest,deadline)),owner)end\nend"
 
 const fairLockMarkAgeText = 'local function markAge(now,mark)return(math.floor(now/4)+1-mark*4096)%4095*4\nend'
 
@@ -29,9 +27,11 @@ const fairLockMarkNowText = 'local function markNow(now)return(1+math.floor(now/
 
 const fairLockPlaceAtText = "local function placeAt(queue,known,i)if i>#known and not known.ends then\nlocal few=redis.call('LRANGE',queue,#known,#known+(known[1]and 3 or 1))for _,owner in ipairs(few)do known[#known+1],known.bytes=owner,(known.bytes or 0)+#owner end\nknown.ends=not few[1]or known.bytes>500000\nend\nreturn known[i]end"
 
-const fairLockRemoveOverdueText = "local function removeOverdue(line,client)line.dead={}local steps=1000/2\nlocal function look(owner)local deadline=deadlineOf(line,owner)or 0\nlocal whose=string.sub(owner,1,36)local late,marked=deadline<=line.now,isOurs(owner)and deadline%1~=0 and whose~=client\nlocal silent=markAge(line.now,deadline%1)if marked and silent>=3000 and(late or silent>3000 and silent<7000)then\nline.dead[whose]=deadline%1\nend\nreturn late and not marked\nend\nwhile true do\nlocal head=redis.call('LINDEX',line.queue,0)local mark=head and line.dead[string.sub(head,1,36)]if steps<=0 and mark then\nredis.call('ZADD',line.deadlines,line.now-1+mark,head)line.rest=client\nend\nif not head or steps<=0 then\nreturn\nend\nsteps=steps-math.floor(#head/1000)local alone=not mark and look(head)if line.dead[string.sub(head,1,36)]then\nsteps=steps-removeDeadPlaces(line,2*steps,look)/2\nelseif alone then\nlocal some,size,gone={head},1,1\nif#head<100 then some,size=placesAt(line.queue,0,64)end\nwhile some[gone+1]and not line.dead[string.sub(some[gone+1],1,36)]and look(some[gone+1])do gone=gone+1 end\nsteps=steps-(size>#some and size or gone)redis.call('LTRIM',line.queue,gone,-1)redis.call('ZREM',line.deadlines,unpack(some,1,gone))for i=1,gone do\nif not isOurs(some[i])and#some[i]<100 then redis.pcall(line.publish,line.channel..':'..some[i],'0')end\nend\nelse\nreturn\nend\nend\nend"
+const fairLockRemoveOverdueText = "local function removeOverdue(line,client)line.dead={}local steps=1000/2\nlocal function look(owner)local deadline=storedDeadline(line,owner)or 0\nlocal whose=string.sub(owner,1,36)local late,marked=deadline<=line.now,isOurs(owner)and deadline%1~=0 and whose~=client\nlocal silent=markAge(line.now,deadline%1)if marked and silent>=3000 and(late or silent>3000 and silent<7000)then\nline.dead[whose]=deadline%1\nend\nreturn late and not marked\nend\nwhile true do\nlocal head=redis.call('LINDEX',line.queue,0)local mark=head and line.dead[string.sub(head,1,36)]if steps<=0 and mark then\nredis.call('ZADD',line.deadlines,line.now-1+mark,head)line.rest=client\nend\nif not head or steps<=0 then\nreturn\nend\nsteps=steps-math.floor(#head/1000)local alone=not mark and look(head)if line.dead[string.sub(head,1,36)]then\nsteps=steps-removeDeadPlaces(line,2*steps,look)/2\nelseif alone then\nlocal some,size,gone={head},1,1\nif#head<100 then some,size=placesAt(line.queue,0,64)end\nwhile some[gone+1]and not line.dead[string.sub(some[gone+1],1,36)]and look(some[gone+1])do gone=gone+1 end\nsteps=steps-(size>#some and size or gone)redis.call('LTRIM',line.queue,gone,-1)redis.call('ZREM',line.deadlines,unpack(some,1,gone))for i=1,gone do\nif not isOurs(some[i])and#some[i]<100 then redis.pcall(line.publish,line.channel..':'..some[i],'0')end\nend\nelse\nreturn\nend\nend\nend"
 
-const fairLockWakeRedissonText = "local function wakeRedisson(line,waiting,place,trial)local owner=waiting[place]if place>1 then\nlimitDeadlines(line,waiting[place-1],waiting,place,math.min(line.lease,3000))redis.call('LREM',line.queue,1,owner)redis.call('LPUSH',line.queue,owner)for i=1,place-1 do\nlocal mark=(deadlineOf(line,waiting[i])or 0)%1\nredis.call('ZADD',line.deadlines,line.now+3000+line.allowance+mark,waiting[i])end\nkeepOrder(line,waiting,place+1,trial+line.allowance)elseif placeAt(line.queue,waiting,2)then\nlocal known=deadlineOf(line,owner)or 0\nredis.call('ZADD',line.deadlines,math.min(known,line.now+line.allowance),owner)end\nredis.pcall(line.publish,line.channel..':'..owner,'0')end"
+const fairLockStoredDeadlineText = "local function storedDeadline(line,owner)local deadline=#owner<100 and redis.call('ZSCORE',line.deadlines,owner)return deadline and math.max(0,math.min(tonumber(deadline),9000000000000000))end"
+
+const fairLockWakeRedissonText = "local function wakeRedisson(line,waiting,place,trial)local owner=waiting[place]if place>1 then\nlimitDeadlines(line,waiting[place-1],waiting,place,math.min(line.lease,3000))redis.call('LREM',line.queue,1,owner)redis.call('LPUSH',line.queue,owner)for i=1,place-1 do\nlocal mark=(storedDeadline(line,waiting[i])or 0)%1\nredis.call('ZADD',line.deadlines,line.now+3000+line.allowance+mark,waiting[i])end\nkeepOrder(line,waiting,place+1,trial+line.allowance)elseif placeAt(line.queue,waiting,2)then\nlocal known=storedDeadline(line,owner)or 0\nredis.call('ZADD',line.deadlines,math.min(known,line.now+line.allowance),owner)end\nredis.pcall(line.publish,line.channel..':'..owner,'0')end"
 
 const fieldsAtText = "local function fieldsAt(key,from,most,longest)local some,bytes,part={},0,1\nrepeat\nlocal found=redis.call('HSCAN',key,from,'COUNT',part)from=found[1]for _,text in ipairs(found[2])do some[#some+1],bytes=text,bytes+#text end\npart=math.min(4*part,most-math.ceil(#some/2))until from=='0'or part<1 or bytes>(longest or 100*#some)return some,from\nend"
 
@@ -157,7 +157,7 @@ const permitSemaphoreGrantText = "local function grant(line,owner,trial)local wa
 
 const permitSemaphoreMemberOfText = "local function memberOf(id)if string.sub(id,1,1)=='='then return string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end"
 
-const permitSemaphoreReclaimExpiredText = "local function reclaimExpired(permits,timeouts,now,asked)local over=redis.call('ZCOUNT',timeouts,'-inf',now)local reaped=math.min(over,math.max(asked,2000))local counts=reaped>0 and textOf(permits)if counts and not countWith(counts,reaped)then\nreturn over,0\nend\nlocal gone=reaped>0 and membersAt(timeouts,0,reaped)or{}reaped=#gone/2\nif reaped>0 then redis.call('ZREMRANGEBYRANK',timeouts,0,reaped-1)end\nif counts then\norUndo(function()for i=1,#gone,2 do redis.call('ZADD',timeouts,gone[i+1],gone[i])end\nend,redis.call,'INCRBY',permits,reaped)end\nreturn over-reaped,reaped\nend"
+const permitSemaphoreReclaimExpiredText = "local function reclaimExpired(permits,timeouts,now,asked)local over=redis.call('ZCOUNT',timeouts,'-inf',now)local reaped=math.min(over,math.max(asked,2000))local counts=reaped>0 and textOf(permits)if counts and not addToCount(counts,reaped)then\nreturn over,0\nend\nlocal gone=reaped>0 and membersAt(timeouts,0,reaped)or{}reaped=#gone/2\nif reaped>0 then redis.call('ZREMRANGEBYRANK',timeouts,0,reaped-1)end\nif counts then\norUndo(function()for i=1,#gone,2 do redis.call('ZADD',timeouts,gone[i+1],gone[i])end\nend,redis.call,'INCRBY',permits,reaped)end\nreturn over-reaped,reaped\nend"
 
 const permitSemaphoreRestoreDeadlinesText = 'local function restoreDeadlines()end'
 
@@ -221,8 +221,6 @@ const readWriteLockRemoveTrialsText = "local function removeTrials(line)local so
 
 const saveNewestDueText = "local function saveNewestDue(last,due)local now=serverNow()local newest=due~=''and tonumber(due)<=now and redis.pcall('GETRANGE',last,0,31)local known=type(newest)=='string'and(whole(newest)or 0)if known and(known<tonumber(due)or known>now)then\nredis.pcall('SET',last,due)end\nend"
 
-const semaphoreAvailableText = "local function available(permits,note)local noted=redis.call('GETRANGE',note,0,31)local text=noted~=''and noted or textOf(permits)return text and whole(text),noted~=''end"
-
 const semaphoreEndTrialText = "local function endTrial(line,owner)local has=grantedTo(line,owner)if has>0 then\nredis.call('ZREM',line.deadlines,owner)redis.call('HDEL',line.amounts,owner)end\nreturn has\nend"
 
 const semaphoreEntersOrBlocksText = "local function entersOrBlocks(owner,line)local wants=-(whole(line.amount)or 0)line.wants=wants\nreturn wants>0 and wants<=line.left and'read'or'write'end"
@@ -237,13 +235,13 @@ const semaphoreGrantedToText = "local function grantedTo(line,owner)line.amount=
 
 const semaphoreGrantsInText = 'local function grantsIn(amount,due)if amount then\namount=whole(amount)or 0\nreturn amount>0 and amount<=2147483647 and amount or 0\nend\nlocal mark=(tonumber(due)or 0)%1\nreturn mark>0.5 and mark<0.75 and(mark-0.5)*4096 or 0\nend'
 
-const semaphoreHandOverText = "local function handOver(line,available,told)line.left=available\npcall(function()noticeOutsiders(line)if turnLeft(line)>0 or available>0 and beginTurn(line)then\nredis.pcall('HSET',line.turn,'value',available)else\ngrantPermits(line,{})end\nend)if not told then\npublishPermits(line.channel,line.publish,line.left)end\nend"
+const semaphoreHandOverPermitsText = "local function handOverPermits(line,available,told)line.left=available\npcall(function()noticeOutsiders(line)if turnLeft(line)>0 or available>0 and beginTurn(line)then\nredis.pcall('HSET',line.turn,'value',available)else\ngrantPermits(line,{})end\nend)if not told then\npublishPermits(line.channel,line.publish,line.left)end\nend"
 
 const semaphoreIsHolderText = 'local function isHolder(line,owner)return grantedTo(line,owner)>0\nend'
 
 const semaphoreJoinLineText = "local function joinLine(line,owner,joins,push,own,news,undo)local mark,open=own==1 and 0.25 or 0,0\nlocal done,refusal=pcall(function()local some,long,anew,places={},false,{},{}if redis.call('EXISTS',line.queue)==0 then some,long=membersAt(line.deadlines,0,1000)end\nif long then redis.call('ZREMRANGEBYRANK',line.deadlines,0,#some/2-1)end\nfor i=1,long and 0 or#some,2 do places[#places+1]=some[i]end\nlocal amounts=#places>0 and redis.call('HMGET',line.amounts,unpack(places))for i,other in ipairs(places)do\nif grantsIn(amounts[i],some[2*i])==0 then anew[#anew+1]=other end\nend\nif#anew>0 then\nredis.call('ZREM',line.deadlines,unpack(anew))redis.call('HDEL',line.amounts,unpack(anew))end\nif joins>0 then\nlocal due=tonumber(redis.call('ZSCORE',line.deadlines,owner))if own==3 or own<2 and due and(due%1==0.5 or due%1==0.75)then mark=0.75 end\nredis.call('ZADD',line.deadlines,line.now+line.allowance+mark,owner)redis.call('HSET',line.amounts,owner,-joins)if not due then redis.call(push,line.queue,owner)end\nfor _,key in ipairs({line.queue,line.deadlines,line.amounts})do redis.call('PEXPIRE',key,604800000)end\nend\nopen=turnLeft(line)if open==0 or news==1 then\ngrantPermits(line,{[owner]=1})open=0\nend\nend)if not done then\nundo()error(string.sub(refusal,1,1)=='@'and refusal or{err=refusal},0)end\nreturn mark,open\nend"
 
-const semaphoreLeaveLineText = "local function leaveLine(line,owner)local has=endTrial(line,owner)if has>0 and countWith(textOf(line.permits),has)then\nline.left=redis.call('INCRBY',line.permits,has)+(line.over or 0)line.added=line.added+has\nelseif redis.call('ZREM',line.deadlines,owner)==1 then\nredis.call('HDEL',line.amounts,owner)if redis.call('LLEN',line.queue)<=1000 then redis.call('LREM',line.queue,1,owner)end\nend\nreturn has\nend"
+const semaphoreLeaveLineText = "local function leaveLine(line,owner)local has=endTrial(line,owner)if has>0 and addToCount(textOf(line.permits),has)then\nline.left=redis.call('INCRBY',line.permits,has)+(line.over or 0)line.added=line.added+has\nelseif redis.call('ZREM',line.deadlines,owner)==1 then\nredis.call('HDEL',line.amounts,owner)if redis.call('LLEN',line.queue)<=1000 then redis.call('LREM',line.queue,1,owner)end\nend\nreturn has\nend"
 
 const semaphoreLineOfText = "local function lineOf(keys,voices,client,own)local time=redis.call('TIME')local now=time[1]*1000+math.floor(time[2]/1000)return{permits=keys[1],queue=keys[2],deadlines=keys[3],amounts=keys[4],turn=keys[5],channel=voices[1],grants=voices[2],publish=voices[3],client=string.sub(client,1,36),own=own==1 and 1 or 0,stamp=time[1]..string.format('%06d',time[2]),now=now,allowance=10000,left=0,added=0,granted={},visits=0,counted=own~=3,first=redis.pcall('LINDEX',keys[2],0),}end"
 
@@ -251,13 +249,15 @@ const semaphoreMarkListeningText = "local function markListening(line,owner,head
 
 const semaphoreModeOfText = "local function modeOf()return'read'end"
 
+const semaphoreNotedOrAvailableText = "local function notedOrAvailable(permits,note)local noted=redis.call('GETRANGE',note,0,31)local text=noted~=''and noted or textOf(permits)return text and whole(text),noted~=''end"
+
 const semaphoreNoticeOutsidersText = "local function noticeOutsiders(line)local known=redis.pcall('HMGET',line.turn,'value','came','gave')local came=line.left-line.added<(whole(known[1])or-math.huge)and line.now or whole(known[2])or 0\nif came==line.now then redis.pcall('HSET',line.turn,'came',came)end\nline.came=math.abs(line.now-came)<3000\nlocal head=redis.call('LINDEX',line.queue,0)local due=head and tonumber(redis.call('ZSCORE',line.deadlines,head))or 0\nlocal hears=due%1==0.25 or due%1==0.125 and due-line.allowance+30<=line.now\nline.own=line.own+(hears and string.sub(head,1,36)~=line.client and 1 or 0)local heard=redis.pcall('PUBSUB',line.publish=='SPUBLISH'and'SHARDNUMSUB'or'NUMSUB',line.channel)line.counted=line.counted and not heard.err\nline.others=line.came or math.abs(line.now-(whole(known[3])or 0))<10000\nend"
 
 const semaphoreRemoveDeadPlacesText = 'local function removeDeadPlaces()end'
 
 const semaphoreRestoreDeadlinesText = "local function restoreDeadlines(line)if redis.call('HLEN',line.amounts)<=redis.call('ZCARD',line.deadlines)then\nreturn\nend\nlocal some=fieldsAt(line.amounts,'0',200)for i=1,math.min(#some,1000),2 do\nif#some[i]<100 and not redis.call('ZSCORE',line.deadlines,some[i])then\nredis.call('ZADD',line.deadlines,line.now+3000,some[i])end\nend\nredis.call('PEXPIRE',line.deadlines,604800000)end"
 
-const semaphoreTakeText = "local function take(permits,note,taken,paid)local kept,done=redis.pcall('SET',note,taken,'PX',3600000),0\nif not kept.err and taken~=paid then\ndone=redis.pcall('DECRBY',permits,taken-paid)end\nif kept.err or type(done)=='table'then\nif paid>0 then\nredis.pcall('INCRBY',permits,paid)end\nredis.pcall('SET',note,0,'PX',3600000)return kept.err and kept or done\nend\nend"
+const semaphoreTakePermitsText = "local function takePermits(permits,note,taken,paid)local kept,done=redis.pcall('SET',note,taken,'PX',3600000),0\nif not kept.err and taken~=paid then\ndone=redis.pcall('DECRBY',permits,taken-paid)end\nif kept.err or type(done)=='table'then\nif paid>0 then\nredis.pcall('INCRBY',permits,paid)end\nredis.pcall('SET',note,0,'PX',3600000)return kept.err and kept or done\nend\nend"
 
 const serverNowText = "local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end"
 
@@ -450,12 +450,12 @@ export const fairLockEnqueue: Script<
   readonly [stamp: string, left: number, states: readonly number[]]
 > = script(
   'fair-lock/enqueue',
-  'c4acb480ef099fd47d336a0d03e4baedbe76f6fc',
+  'df72c8dd2fbf4f45406161360ce5070c96e20a2c',
   holderOfText +
     '\n' +
     wrongKindText +
     '\n' +
-    fairLockDeadlineOfText +
+    fairLockStoredDeadlineText +
     '\n' +
     fairLockIsOursText +
     '\n' +
@@ -498,7 +498,7 @@ export const fairLockEnqueue: Script<
     linePublishGrantText +
     '\n' +
     fairLockGrantNextText +
-    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local allowance,notAfter,channel,grants,publish,owners=tonumber(ARGV[1]),tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5],ARGV\nlocal holder=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,channel=channel,grants=grants,publish=publish,lease=tonumber(owners[7]),allowance=allowance,stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}removeOverdue(line,string.sub(owners[6],1,36))local left=math.max(leftOf(lock),0)local length,tail=redis.call('LLEN',queue),redis.call('LINDEX',queue,-1)local latest=tail and deadlineOf(line,tail)or 0\nif holder and tail and not isOurs(tail)and latest>line.now+left+(2*length+6)*allowance then\nlocal first,after=membersAt(deadlines,0,64),line.now+math.max(left,3000)for i=1,#first,2 do\nlocal deadline=tonumber(first[i+1])local off=isOurs(first[i])and deadline%1==0 and math.floor(deadline-after-6*allowance)if off then\nlocal late=off>=length*allowance and membersAt(deadlines,redis.call('ZCOUNT',deadlines,'-inf','('..first[i+1]),1000)or{}for place=1,#late,2 do late[place],late[place+1]=late[place+1]-off,late[place]end\naddScores(deadlines,late)break\nend\nafter=math.max(after,deadline)end\nlatest=deadlineOf(line,tail)or 0\nend\nlocal mine,place,told,joined,due={},{},{},{},{}local function leaveAll()for owner in pairs(mine)do removeWaiter(line,owner)end\nend\nfor i=6,#owners,2 do\nlocal owner,lease,state=owners[i],tonumber(owners[i+1]),1\nif owner==holder then\nconfirm(line,owner,lease)elseif line.now>notAfter then\nstate=3\nelseif not holder and length==0 then\ntakeFirstHold(lock,owner,lease)holder,left=owner,lease\nelse\nmine[owner],place[owner],state=lease,#told+1,isOurs(tail or holder)and 0 or 2\nlocal after=math.ceil(latest)+(state==2 and allowance or 0)local deadline=math.max(line.now+left+allowance*(length+1),after)joined[#joined+1],due[#due+1],due[#due+2]=owner,deadline,owner\ntail,length,latest=owner,length+1,deadline\nend\ntold[#told+1]=state\nend\nlocal added=joined[1]and redis.call('ZADD',deadlines,'NX',unpack(due))for i=added==#joined and 0 or#joined,1,-1 do\nif added==0 or deadlineOf(line,joined[i])~=due[2*i-1]then table.remove(joined,i)end\nend\nif joined[1]then orUndo(leaveAll,redis.call,'RPUSH',queue,unpack(joined))end\norUndo(leaveAll,extendLine,line,latest)local granted=not holder and place[grantNext(line,mine)]if granted then told[granted]=1 end\nreturn{line.stamp,leftOf(lock),told}",
+    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local allowance,notAfter,channel,grants,publish,owners=tonumber(ARGV[1]),tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5],ARGV\nlocal holder=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,channel=channel,grants=grants,publish=publish,lease=tonumber(owners[7]),allowance=allowance,stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}removeOverdue(line,string.sub(owners[6],1,36))local left=math.max(leftOf(lock),0)local length,tail=redis.call('LLEN',queue),redis.call('LINDEX',queue,-1)local latest=tail and storedDeadline(line,tail)or 0\nif holder and tail and not isOurs(tail)and latest>line.now+left+(2*length+6)*allowance then\nlocal first,after=membersAt(deadlines,0,64),line.now+math.max(left,3000)for i=1,#first,2 do\nlocal deadline=tonumber(first[i+1])local off=isOurs(first[i])and deadline%1==0 and math.floor(deadline-after-6*allowance)if off then\nlocal late=off>=length*allowance and membersAt(deadlines,redis.call('ZCOUNT',deadlines,'-inf','('..first[i+1]),1000)or{}for place=1,#late,2 do late[place],late[place+1]=late[place+1]-off,late[place]end\naddScores(deadlines,late)break\nend\nafter=math.max(after,deadline)end\nlatest=storedDeadline(line,tail)or 0\nend\nlocal mine,place,told,joined,due={},{},{},{},{}local function leaveAll()for owner in pairs(mine)do removeWaiter(line,owner)end\nend\nfor i=6,#owners,2 do\nlocal owner,lease,state=owners[i],tonumber(owners[i+1]),1\nif owner==holder then\nconfirm(line,owner,lease)elseif line.now>notAfter then\nstate=3\nelseif not holder and length==0 then\ntakeFirstHold(lock,owner,lease)holder,left=owner,lease\nelse\nmine[owner],place[owner],state=lease,#told+1,isOurs(tail or holder)and 0 or 2\nlocal after=math.ceil(latest)+(state==2 and allowance or 0)local deadline=math.max(line.now+left+allowance*(length+1),after)joined[#joined+1],due[#due+1],due[#due+2]=owner,deadline,owner\ntail,length,latest=owner,length+1,deadline\nend\ntold[#told+1]=state\nend\nlocal added=joined[1]and redis.call('ZADD',deadlines,'NX',unpack(due))for i=added==#joined and 0 or#joined,1,-1 do\nif added==0 or storedDeadline(line,joined[i])~=due[2*i-1]then table.remove(joined,i)end\nend\nif joined[1]then orUndo(leaveAll,redis.call,'RPUSH',queue,unpack(joined))end\norUndo(leaveAll,extendLine,line,latest)local granted=not holder and place[grantNext(line,mine)]if granted then told[granted]=1 end\nreturn{line.stamp,leftOf(lock),told}",
   3,
   tuple(digits, integer, oneFor(integer, 6, 2)),
 )
@@ -513,14 +513,14 @@ export const fairLockForceRelease: Script<
   number
 > = script(
   'fair-lock/force-release',
-  '528751c6ce44b6cef494bf3d45e9e29fbb8b4671',
+  '6e3cd07ee803c65b6571102c1fed2cd21faa6306',
   holderOfText +
     '\n' +
     wrongKindText +
     '\n' +
     lineRemoveWaiterText +
     '\n' +
-    fairLockDeadlineOfText +
+    fairLockStoredDeadlineText +
     '\n' +
     fairLockIsOursText +
     '\n' +
@@ -569,14 +569,14 @@ export const fairLockLeave: Script<
   number
 > = script(
   'fair-lock/leave',
-  '261f0ff5f9fbbe14f19fec7043cc721a9b5e87a0',
+  'c822052f9dd67f2fb8368d5c6664d9259a005164',
   fairLockPlaceAtText +
     '\n' +
     lineRemoveWaiterText +
     '\n' +
     fairLockIsOursText +
     '\n' +
-    fairLockDeadlineOfText +
+    fairLockStoredDeadlineText +
     '\n' +
     linePlacesAtText +
     '\n' +
@@ -623,7 +623,7 @@ export const fairLockPoll: Script<
   readonly [stamp: string, left: number, states: readonly number[]]
 > = script(
   'fair-lock/poll',
-  '19dce2e73a2165c994601209deb886d7e6880b62',
+  'f6bec7afe0e797f842faf3da144d778f612e75da',
   leftOfText +
     '\n' +
     holderOfText +
@@ -632,7 +632,7 @@ export const fairLockPoll: Script<
     '\n' +
     linePlacesAtText +
     '\n' +
-    fairLockDeadlineOfText +
+    fairLockStoredDeadlineText +
     '\n' +
     fairLockIsOursText +
     '\n' +
@@ -667,7 +667,7 @@ export const fairLockPoll: Script<
     fairLockGrantNextText +
     '\n' +
     fairLockConfirmText +
-    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local allowance,channel,grants,publish,owners=tonumber(ARGV[1]),ARGV[2],ARGV[3],ARGV[4],ARGV\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,channel=channel,grants=grants,publish=publish,lease=tonumber(owners[6]),allowance=allowance,stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}local left=leftOf(lock)local holder=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal mine,states,ahead={},{},holder\nfor i=5,#owners,2 do\nmine[owners[i]]=tonumber(owners[i+1])end\nlocal later,raised,before,moved=0,0,nil,{}local some=placesAt(queue,0,1000)for place,owner in ipairs(some)do\nlocal score=(mine[owner]or before)and deadlineOf(line,owner)if mine[owner]or score then\nlocal known=score or before and before-later or line.now\nlocal due=math.max(later,isOurs(owner)and 0 or raised,math.ceil((before or known)-known))if not mine[owner]and known%1==0 then later=due end\nlocal deadline=known+due\nif mine[owner]then\ndeadline=math.max(math.ceil(deadline),line.now+math.max(left,0)+allowance*place)states[owner]=isOurs(ahead or owner)and 0 or 2\nend\nraised=mine[owner]and score and known%1==0 and deadline-known or 0\nbefore=(mine[owner]or due>0)and deadline or nil\nif before then moved[#moved+1],moved[#moved+2]=before,owner end\nend\nahead=owner\nend\naddScores(deadlines,moved)for i=5,redis.call('LLEN',queue)>#some and#owners or 0,2 do\nlocal score=not states[owners[i]]and deadlineOf(line,owners[i])if score then\nredis.call('ZADD',deadlines,math.max(math.ceil(score),line.now+math.max(left,0)+allowance*#some),owners[i])states[owners[i]]=0\nend\nend\nextendLine(line)removeOverdue(line,string.sub(owners[5],1,36))if not holder then\nholder=grantNext(line,mine)elseif mine[holder]then\nconfirm(line,holder,mine[holder])end\nlocal told={}for i=5,#owners,2 do\ntold[#told+1]=owners[i]==holder and 1 or states[owners[i]]or 3\nend\nreturn{line.stamp,leftOf(lock),told}",
+    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local allowance,channel,grants,publish,owners=tonumber(ARGV[1]),ARGV[2],ARGV[3],ARGV[4],ARGV\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,channel=channel,grants=grants,publish=publish,lease=tonumber(owners[6]),allowance=allowance,stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}local left=leftOf(lock)local holder=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal mine,states,ahead={},{},holder\nfor i=5,#owners,2 do\nmine[owners[i]]=tonumber(owners[i+1])end\nlocal later,raised,before,moved=0,0,nil,{}local some=placesAt(queue,0,1000)for place,owner in ipairs(some)do\nlocal score=(mine[owner]or before)and storedDeadline(line,owner)if mine[owner]or score then\nlocal known=score or before and before-later or line.now\nlocal due=math.max(later,isOurs(owner)and 0 or raised,math.ceil((before or known)-known))if not mine[owner]and known%1==0 then later=due end\nlocal deadline=known+due\nif mine[owner]then\ndeadline=math.max(math.ceil(deadline),line.now+math.max(left,0)+allowance*place)states[owner]=isOurs(ahead or owner)and 0 or 2\nend\nraised=mine[owner]and score and known%1==0 and deadline-known or 0\nbefore=(mine[owner]or due>0)and deadline or nil\nif before then moved[#moved+1],moved[#moved+2]=before,owner end\nend\nahead=owner\nend\naddScores(deadlines,moved)for i=5,redis.call('LLEN',queue)>#some and#owners or 0,2 do\nlocal score=not states[owners[i]]and storedDeadline(line,owners[i])if score then\nredis.call('ZADD',deadlines,math.max(math.ceil(score),line.now+math.max(left,0)+allowance*#some),owners[i])states[owners[i]]=0\nend\nend\nextendLine(line)removeOverdue(line,string.sub(owners[5],1,36))if not holder then\nholder=grantNext(line,mine)elseif mine[holder]then\nconfirm(line,holder,mine[holder])end\nlocal told={}for i=5,#owners,2 do\ntold[#told+1]=owners[i]==holder and 1 or states[owners[i]]or 3\nend\nreturn{line.stamp,leftOf(lock),told}",
   3,
   tuple(digits, integer, oneFor(integer, 5, 2)),
 )
@@ -682,14 +682,14 @@ export const fairLockTry: Script<
   'held' | number
 > = script(
   'fair-lock/try',
-  '38e7f106fe33d81d8e1a578b92e59c7c556c28bd',
+  '0f7bd54489b31e4d3e6286be5aa5cfb5e4e23297',
   leftOfText +
     '\n' +
     holderOfText +
     '\n' +
     wrongKindText +
     '\n' +
-    fairLockDeadlineOfText +
+    fairLockStoredDeadlineText +
     '\n' +
     fairLockIsOursText +
     '\n' +
@@ -1507,12 +1507,12 @@ export const listingKindByLook: Script<
  * What a client has published under these fields. What is longer than any entry is another program's, and is left out.
  * Returns [integer left, string[fields] values] for how many ms the key is kept, -1 without expiry, -2 if there is none; an empty value: none
  */
-export const listingSaid: Script<
+export const listingSomeEntries: Script<
   readonly [index: string],
   readonly [...fields: string[]],
   readonly [left: number, values: readonly string[]]
 > = script(
-  'listing/said',
+  'listing/some-entries',
   '7a41c06ea26a7e469176b296b2d0e18d3e498595',
   "local index=KEYS[1]local fields=ARGV\nlocal values={}for i=1,#fields do\nlocal short=redis.call('HSTRLEN',index,fields[i])<=100000\nvalues[i]=short and redis.call('HGET',index,fields[i])or''end\nreturn{redis.call('PTTL',index),values}",
   1,
@@ -1910,14 +1910,14 @@ export const permitSemaphoreAcquire: Script<
   readonly [calls: number, all: number]
 > = script(
   'permit-semaphore/acquire',
-  '3991cab843cdb7fea55cd33c04530714f39b03ce',
+  '496177fe97961626e26ca583bdec9193d57ed861',
   serverNowText +
     '\n' +
     textOfText +
     '\n' +
     wholeText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     membersAtText +
     '\n' +
@@ -1950,14 +1950,14 @@ export const permitSemaphoreAdd: Script<
   number
 > = script(
   'permit-semaphore/add',
-  'fae6d943054dd377614fe09a63121db36c953187',
+  'b66d18c31e06bb18f319f7c6e34c3949e7207fb5',
   leftOfText +
     '\n' +
     wholeText +
     '\n' +
     textOfText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     semaphoreLineOfText +
     '\n' +
@@ -2023,8 +2023,8 @@ export const permitSemaphoreAdd: Script<
     '\n' +
     publishPermitsText +
     '\n' +
-    semaphoreHandOverText +
-    "\nlocal permits,note,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7]local amount,client,own,channel,grants,publish=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]if redis.call('PEXPIRE',note,math.max(leftOf(note),1))==1 then\nreturn whole(textOf(permits))or 0\nend\nif not countWith(textOf(permits)or'0',amount)then\nreturn redis.error_reply('WRONGKIND a text that is no count, or one too large')end\nlocal available=redis.call('INCRBY',permits,amount)redis.call('SET',note,1,'PX',3600000)local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.over,line.most,line.visits,line.added=timeouts,0,600,1,tonumber(amount)handOver(line,available,false)return available",
+    semaphoreHandOverPermitsText +
+    "\nlocal permits,note,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7]local amount,client,own,channel,grants,publish=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]if redis.call('PEXPIRE',note,math.max(leftOf(note),1))==1 then\nreturn whole(textOf(permits))or 0\nend\nif not addToCount(textOf(permits)or'0',amount)then\nreturn redis.error_reply('WRONGKIND a text that is no count, or one too large')end\nlocal available=redis.call('INCRBY',permits,amount)redis.call('SET',note,1,'PX',3600000)local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.over,line.most,line.visits,line.added=timeouts,0,600,1,tonumber(amount)handOverPermits(line,available,false)return available",
   7,
   integer,
 )
@@ -2042,14 +2042,14 @@ export const permitSemaphoreAsk: Script<
   readonly [calls: number, first: number, open: number, share: number, left: number, all: number]
 > = script(
   'permit-semaphore/ask',
-  '7c46d6c534d48d32362008ceba0eda9f0485e7ea',
+  '48a32fea8446bff3a0de8c882b01a51cf9f4525e',
   semaphoreLineOfText +
     '\n' +
     textOfText +
     '\n' +
     wholeText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     membersAtText +
     '\n' +
@@ -2133,12 +2133,12 @@ export const permitSemaphoreCount: Script<
   readonly [exists: number, available: number, acquired: number]
 > = script(
   'permit-semaphore/count',
-  '726b9620abc12e02d80cee5454ffbfcab9f12bd4',
+  '75aa4e7fc1c983e63ff62ccfada8092b0b9b8dca',
   textOfText +
     '\n' +
     wholeText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     membersAtText +
     '\n' +
@@ -2202,14 +2202,14 @@ export const permitSemaphoreLeave: Script<
   number
 > = script(
   'permit-semaphore/leave',
-  'c089ffacc406112b29d7c6774e5842b9c0341295',
+  '2c965ba71dc4fa09680c8189309c87c1fb861c4b',
   semaphoreLineOfText +
     '\n' +
     textOfText +
     '\n' +
     wholeText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     membersAtText +
     '\n' +
@@ -2277,8 +2277,8 @@ export const permitSemaphoreLeave: Script<
     '\n' +
     publishPermitsText +
     '\n' +
-    semaphoreHandOverText +
-    "\nlocal permits,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local owner,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)line.timeouts,line.over,line.most,line.visits=timeouts,0,600,1\nline.over=reclaimExpired(permits,timeouts,line.now,0)local text=redis.pcall('GETRANGE',permits,0,31)line.left=(type(text)=='string'and whole(text)or 0)+line.over\nlocal back=leaveLine(line,owner)if back>0 then\nhandOver(line,line.left,false)elseif turnLeft(line)==0 then\nnoticeOutsiders(line)grantPermits(line,{})end\nreturn back",
+    semaphoreHandOverPermitsText +
+    "\nlocal permits,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local owner,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)line.timeouts,line.over,line.most,line.visits=timeouts,0,600,1\nline.over=reclaimExpired(permits,timeouts,line.now,0)local text=redis.pcall('GETRANGE',permits,0,31)line.left=(type(text)=='string'and whole(text)or 0)+line.over\nlocal back=leaveLine(line,owner)if back>0 then\nhandOverPermits(line,line.left,false)elseif turnLeft(line)==0 then\nnoticeOutsiders(line)grantPermits(line,{})end\nreturn back",
   6,
   integer,
 )
@@ -2323,7 +2323,7 @@ export const permitSemaphoreRelease: Script<
   number
 > = script(
   'permit-semaphore/release',
-  '83331f92f6021aa881ce3d44e7d6f633022c36a5',
+  'e579c47eacb5b39c729b196cda6bd597a5738a65',
   serverNowText +
     '\n' +
     permitSemaphoreMemberOfText +
@@ -2332,7 +2332,7 @@ export const permitSemaphoreRelease: Script<
     '\n' +
     wholeText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     membersAtText +
     '\n' +
@@ -2341,7 +2341,7 @@ export const permitSemaphoreRelease: Script<
     permitSemaphoreReclaimExpiredText +
     '\n' +
     publishPermitsText +
-    "\nlocal permits,note,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7]local client,own,visits,channel,grants,publish,ids=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6],ARGV\nif redis.call('PEXPIRE',note,120000)==1 then\nreturn 1\nend\nlocal now,scores=serverNow(),{}for i=7,#ids do\nlocal ends=redis.call('ZSCORE',timeouts,memberOf(ids[i]))if not ends or tonumber(ends)<=now then\nreturn-1\nend\nscores[i]=ends\nend\nlocal before,over,reaped=textOf(permits),0,0\nif before and not countWith(before,#ids)then\nreturn redis.error_reply('WRONGKIND a text that is no count, or one too large')end\nover,reaped=reclaimExpired(permits,timeouts,now,0)for i=7,#ids do\nredis.call('ZREM',timeouts,memberOf(ids[i]))end\nlocal available=0\nif before then\navailable=redis.pcall('INCRBY',permits,#ids-6)if type(available)=='table'then\nfor i=7,#ids do redis.call('ZADD',timeouts,scores[i],memberOf(ids[i]))end\nreturn available\nend\navailable=available+over\nend\nredis.call('SET',note,1,'PX',120000)local lined=redis.call('EXISTS',queue,deadlines)>0\nif not lined and publishPermits(channel,publish,available)<=(own==1 and 1 or 0)then\nreturn 1\nend\n" +
+    "\nlocal permits,note,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7]local client,own,visits,channel,grants,publish,ids=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6],ARGV\nif redis.call('PEXPIRE',note,120000)==1 then\nreturn 1\nend\nlocal now,scores=serverNow(),{}for i=7,#ids do\nlocal ends=redis.call('ZSCORE',timeouts,memberOf(ids[i]))if not ends or tonumber(ends)<=now then\nreturn-1\nend\nscores[i]=ends\nend\nlocal before,over,reaped=textOf(permits),0,0\nif before and not addToCount(before,#ids)then\nreturn redis.error_reply('WRONGKIND a text that is no count, or one too large')end\nover,reaped=reclaimExpired(permits,timeouts,now,0)for i=7,#ids do\nredis.call('ZREM',timeouts,memberOf(ids[i]))end\nlocal available=0\nif before then\navailable=redis.pcall('INCRBY',permits,#ids-6)if type(available)=='table'then\nfor i=7,#ids do redis.call('ZADD',timeouts,scores[i],memberOf(ids[i]))end\nreturn available\nend\navailable=available+over\nend\nredis.call('SET',note,1,'PX',120000)local lined=redis.call('EXISTS',queue,deadlines)>0\nif not lined and publishPermits(channel,publish,available)<=(own==1 and 1 or 0)then\nreturn 1\nend\n" +
     semaphoreLineOfText +
     '\n' +
     semaphoreGrantsInText +
@@ -2400,8 +2400,8 @@ export const permitSemaphoreRelease: Script<
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
-    semaphoreHandOverText +
-    '\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.most,line.visits=timeouts,600,visits\nline.over,line.lapsed,line.left,line.added=over,reaped>0,available,#ids-6+reaped\nif#client>36 then\npcall(leaveLine,line,client)end\nhandOver(line,line.left,not lined)return 1',
+    semaphoreHandOverPermitsText +
+    '\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.most,line.visits=timeouts,600,visits\nline.over,line.lapsed,line.left,line.added=over,reaped>0,available,#ids-6+reaped\nif#client>36 then\npcall(leaveLine,line,client)end\nhandOverPermits(line,line.left,not lined)return 1',
   7,
   integer,
 )
@@ -2460,14 +2460,14 @@ export const permitSemaphoreSetPermits: Script<
   number
 > = script(
   'permit-semaphore/set-permits',
-  'ca271401fff8a1978f89a66c07298f4edf70ad24',
+  'e1a67ee6a569388ee9e9bad5e31e6519a1c729ca',
   semaphoreLineOfText +
     '\n' +
     textOfText +
     '\n' +
     wholeText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     membersAtText +
     '\n' +
@@ -2535,8 +2535,8 @@ export const permitSemaphoreSetPermits: Script<
     '\n' +
     publishPermitsText +
     '\n' +
-    semaphoreHandOverText +
-    "\nlocal permits,note,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7]local amount,client,own,channel,grants,publish=tonumber(ARGV[1]),ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]if redis.call('EXISTS',note)==1 then\nreturn 0\nend\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.over,line.most,line.visits=timeouts,0,600,1\nline.over=reclaimExpired(permits,timeouts,line.now,0)local text=textOf(permits)local before=whole(text or'0')if not before then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal more=amount-(text and before+redis.call('ZCARD',timeouts)or line.over)redis.call('SET',note,1,'PX',120000)handOver(line,redis.call('INCRBY',permits,more)+line.over,false)return more",
+    semaphoreHandOverPermitsText +
+    "\nlocal permits,note,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7]local amount,client,own,channel,grants,publish=tonumber(ARGV[1]),ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]if redis.call('EXISTS',note)==1 then\nreturn 0\nend\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.over,line.most,line.visits=timeouts,0,600,1\nline.over=reclaimExpired(permits,timeouts,line.now,0)local text=textOf(permits)local before=whole(text or'0')if not before then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal more=amount-(text and before+redis.call('ZCARD',timeouts)or line.over)redis.call('SET',note,1,'PX',120000)handOverPermits(line,redis.call('INCRBY',permits,more)+line.over,false)return more",
   7,
   integer,
 )
@@ -2551,7 +2551,7 @@ export const permitSemaphoreTrySetPermits: Script<
   number
 > = script(
   'permit-semaphore/try-set-permits',
-  'dde32f850c38c94e70b600dc56cb9edb9fbb89a8',
+  '12d3599846ed37ca8ae8b1ccb4e804c5416fe47e',
   textOfText +
     '\n' +
     wholeText +
@@ -2582,7 +2582,7 @@ export const permitSemaphoreTrySetPermits: Script<
     '\n' +
     permitSemaphoreEndTrialText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     semaphoreLeaveLineText +
     '\n' +
@@ -2624,8 +2624,8 @@ export const permitSemaphoreTrySetPermits: Script<
     '\n' +
     publishPermitsText +
     '\n' +
-    semaphoreHandOverText +
-    "\nlocal permits,note,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7]local amount,client,own,channel,grants,publish=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]local before=textOf(note)if before then\nreturn whole(before)or 0\nend\nlocal made=redis.call('EXISTS',permits)==0 and 1 or 0\nredis.call('SET',note,made,'PX',120000)if made==0 then\nreturn 0\nend\nredis.call('SET',permits,amount)local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.over,line.most,line.visits=timeouts,0,600,1\nhandOver(line,tonumber(amount),false)return 1",
+    semaphoreHandOverPermitsText +
+    "\nlocal permits,note,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7]local amount,client,own,channel,grants,publish=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]local before=textOf(note)if before then\nreturn whole(before)or 0\nend\nlocal made=redis.call('EXISTS',permits)==0 and 1 or 0\nredis.call('SET',note,made,'PX',120000)if made==0 then\nreturn 0\nend\nredis.call('SET',permits,amount)local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.over,line.most,line.visits=timeouts,0,600,1\nhandOverPermits(line,tonumber(amount),false)return 1",
   7,
   integer,
 )
@@ -2640,14 +2640,14 @@ export const permitSemaphoreUndo: Script<
   number
 > = script(
   'permit-semaphore/undo',
-  'fcc3485381d7445724501d16fab4176b6799c926',
+  '472fba4c66827feeba1d75febfa125a213e45452',
   textOfText +
     '\n' +
     permitSemaphoreMemberOfText +
     '\n' +
     wholeText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     semaphoreLineOfText +
     '\n' +
@@ -2713,8 +2713,8 @@ export const permitSemaphoreUndo: Script<
     '\n' +
     publishPermitsText +
     '\n' +
-    semaphoreHandOverText +
-    "\nlocal permits,note,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7]local client,own,channel,grants,publish,ids=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5],ARGV\ntextOf(note)local taken,scores=0,{}for i=6,#ids do\nscores[i]=redis.call('ZSCORE',timeouts,memberOf(ids[i]))taken=taken+(scores[i]and 1 or 0)end\nlocal before=taken>0 and textOf(permits)if before and not countWith(before,taken)then\nreturn redis.error_reply('WRONGKIND a text that is no count, or one too large')end\nfor i=6,#ids do\nif scores[i]then redis.call('ZREM',timeouts,memberOf(ids[i]))end\nend\nlocal available\nif before then\navailable=redis.pcall('INCRBY',permits,taken)if type(available)=='table'then\nfor i=6,#ids do\nif scores[i]then redis.call('ZADD',timeouts,scores[i],memberOf(ids[i]))end\nend\nreturn available\nend\nend\nredis.call('SET',note,1,'PX',120000)if available then\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.over,line.most,line.visits,line.added=timeouts,0,600,1,taken\nhandOver(line,available,false)end\nreturn taken",
+    semaphoreHandOverPermitsText +
+    "\nlocal permits,note,queue,deadlines,amounts,turn,timeouts=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6],KEYS[7]local client,own,channel,grants,publish,ids=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5],ARGV\ntextOf(note)local taken,scores=0,{}for i=6,#ids do\nscores[i]=redis.call('ZSCORE',timeouts,memberOf(ids[i]))taken=taken+(scores[i]and 1 or 0)end\nlocal before=taken>0 and textOf(permits)if before and not addToCount(before,taken)then\nreturn redis.error_reply('WRONGKIND a text that is no count, or one too large')end\nfor i=6,#ids do\nif scores[i]then redis.call('ZREM',timeouts,memberOf(ids[i]))end\nend\nlocal available\nif before then\navailable=redis.pcall('INCRBY',permits,taken)if type(available)=='table'then\nfor i=6,#ids do\nif scores[i]then redis.call('ZADD',timeouts,scores[i],memberOf(ids[i]))end\nend\nreturn available\nend\nend\nredis.call('SET',note,1,'PX',120000)if available then\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.timeouts,line.over,line.most,line.visits,line.added=timeouts,0,600,1,taken\nhandOverPermits(line,available,false)end\nreturn taken",
   7,
   integer,
 )
@@ -3542,17 +3542,17 @@ export const semaphoreAcquire: Script<
   number
 > = script(
   'semaphore/acquire',
-  '4daa8051a595aba691199d051e614ef95aa60f8d',
+  '6efccec0ef42dc845946944f30a1516cc5f20711',
   textOfText +
     '\n' +
     wholeText +
     '\n' +
-    semaphoreAvailableText +
+    semaphoreNotedOrAvailableText +
     '\n' +
     semaphoreFitInText +
-    "\nlocal permits,note,queue,deadlines,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local wanted=ARGV\nlocal free,noted=available(permits,note)if free==nil then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal calls,taken=fitIn(wanted,0,free or 0)if noted then\nreturn calls\nend\nif redis.call('EXISTS',queue,deadlines,turn)>0 then\nif redis.call('EXISTS',queue,deadlines)>0 or redis.pcall('HEXISTS',turn,'till')~=0 then\nreturn-2\nend\nend\nif calls>0 then\n" +
-    semaphoreTakeText +
-    '\nlocal refusal=take(permits,note,taken,0)if refusal then\nreturn refusal\nend\nend\nreturn free and calls or-1',
+    "\nlocal permits,note,queue,deadlines,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local wanted=ARGV\nlocal free,noted=notedOrAvailable(permits,note)if free==nil then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal calls,taken=fitIn(wanted,0,free or 0)if noted then\nreturn calls\nend\nif redis.call('EXISTS',queue,deadlines,turn)>0 then\nif redis.call('EXISTS',queue,deadlines)>0 or redis.pcall('HEXISTS',turn,'till')~=0 then\nreturn-2\nend\nend\nif calls>0 then\n" +
+    semaphoreTakePermitsText +
+    '\nlocal refusal=takePermits(permits,note,taken,0)if refusal then\nreturn refusal\nend\nend\nreturn free and calls or-1',
   5,
   integer,
 )
@@ -3568,17 +3568,17 @@ export const semaphoreAdd: Script<
   number
 > = script(
   'semaphore/add',
-  '1cc500455dd9d94e873337cb3cbe7fc79c6cae10',
+  'e08311da9e0e5cea011f7cc1cccc022d8eceac5f',
   leftOfText +
     '\n' +
     textOfText +
     '\n' +
     wholeText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     publishPermitsText +
-    "\nlocal permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local amount,always,client,own,visits,channel,grants,publish=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4]),tonumber(ARGV[5]),ARGV[6],ARGV[7],ARGV[8]if redis.call('PEXPIRE',note,math.max(leftOf(note),1))==1 then\nreturn textOf(note)=='0'and-1 or 1\nend\nlocal before=textOf(permits)if always=='0'and not before then\nredis.call('SET',note,0,'PX',3600000)return-1\nend\nif not countWith(before or'0',amount)then\nreturn redis.error_reply('WRONGKIND a text that is no count, or one too large')end\nlocal available=redis.call('INCRBY',permits,amount)redis.call('SET',note,1,'PX',3600000)local lined=redis.call('EXISTS',queue,deadlines)>0\nif not lined and publishPermits(channel,publish,available)<=(own==1 and 1 or 0)then\nreturn 1\nend\n" +
+    "\nlocal permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local amount,always,client,own,visits,channel,grants,publish=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4]),tonumber(ARGV[5]),ARGV[6],ARGV[7],ARGV[8]if redis.call('PEXPIRE',note,math.max(leftOf(note),1))==1 then\nreturn textOf(note)=='0'and-1 or 1\nend\nlocal before=textOf(permits)if always=='0'and not before then\nredis.call('SET',note,0,'PX',3600000)return-1\nend\nif not addToCount(before or'0',amount)then\nreturn redis.error_reply('WRONGKIND a text that is no count, or one too large')end\nlocal available=redis.call('INCRBY',permits,amount)redis.call('SET',note,1,'PX',3600000)local lined=redis.call('EXISTS',queue,deadlines)>0\nif not lined and publishPermits(channel,publish,available)<=(own==1 and 1 or 0)then\nreturn 1\nend\n" +
     semaphoreLineOfText +
     '\n' +
     semaphoreGrantsInText +
@@ -3637,8 +3637,8 @@ export const semaphoreAdd: Script<
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
-    semaphoreHandOverText +
-    '\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.visits,line.left,line.added=visits,available,amount\nif#client>36 then\npcall(leaveLine,line,client)end\nhandOver(line,line.left,not lined)return 1',
+    semaphoreHandOverPermitsText +
+    '\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.visits,line.left,line.added=visits,available,amount\nif#client>36 then\npcall(leaveLine,line,client)end\nhandOverPermits(line,line.left,not lined)return 1',
   6,
   integer,
 )
@@ -3656,15 +3656,15 @@ export const semaphoreAsk: Script<
   readonly [calls: number, first: number, open: number, share: number]
 > = script(
   'semaphore/ask',
-  'dc98ec45cb1ab604bf93cf955e9b747b243c9d3c',
+  '2d5503bbed81d1a0893bc787acc83797794b5826',
   textOfText +
     '\n' +
     wholeText +
     '\n' +
-    semaphoreAvailableText +
+    semaphoreNotedOrAvailableText +
     '\n' +
     semaphoreFitInText +
-    "\nlocal permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local owner,joins,news,own,channel,grants,publish,wanted=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3]),tonumber(ARGV[4]),ARGV[5],ARGV[6],ARGV[7],ARGV\nlocal stored,noted=available(permits,note)local calls,taken=fitIn(wanted,7,stored or 0)if stored==nil then\nreturn redis.error_reply('WRONGKIND a text that is no count')elseif noted then\nreturn{calls-7,0,0,0}end\n" +
+    "\nlocal permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local owner,joins,news,own,channel,grants,publish,wanted=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3]),tonumber(ARGV[4]),ARGV[5],ARGV[6],ARGV[7],ARGV\nlocal stored,noted=notedOrAvailable(permits,note)local calls,taken=fitIn(wanted,7,stored or 0)if stored==nil then\nreturn redis.error_reply('WRONGKIND a text that is no count')elseif noted then\nreturn{calls-7,0,0,0}end\n" +
     semaphoreLineOfText +
     '\n' +
     semaphoreNoticeOutsidersText +
@@ -3675,7 +3675,7 @@ export const semaphoreAsk: Script<
     '\n' +
     semaphoreEndTrialText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     semaphoreLeaveLineText +
     '\n' +
@@ -3725,8 +3725,8 @@ export const semaphoreAsk: Script<
     '\n' +
     semaphoreMarkListeningText +
     '\n' +
-    semaphoreTakeText +
-    "\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)line.left=stored or 0\nnoticeOutsiders(line)local paid,more=endTrial(line,owner),0\ncalls,taken=fitIn(wanted,7,paid)local push=paid>0 and'LPUSH'or'RPUSH'if paid>taken and stored then\nline.left=redis.call('INCRBY',permits,paid-taken)end\npaid=taken\nlocal function giveBack()if paid>0 then redis.call('INCRBY',permits,paid)end\nif calls==7 then leaveLine(line,owner)end\nend\nlocal mark,open=joinLine(line,owner,calls==7 and joins or 0,push,own,news,giveBack)local has,first=endTrial(line,owner),redis.call('LINDEX',queue,0)if calls==7 then\ncalls,taken=fitIn(wanted,7,has)end\nif open==0 and not first then\ncalls,more=fitIn(wanted,calls,line.left)end\nlocal share=markListening(line,owner,first,own,mark,open)local refusal=taken+more+paid+has>0 and take(permits,note,taken+more,paid+has)if refusal then\nreturn refusal\nend\nreturn{calls>7 and calls-7 or stored and 0 or-1,first==owner and(line.came and 2 or 1)or 0,open,share}",
+    semaphoreTakePermitsText +
+    "\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)line.left=stored or 0\nnoticeOutsiders(line)local paid,more=endTrial(line,owner),0\ncalls,taken=fitIn(wanted,7,paid)local push=paid>0 and'LPUSH'or'RPUSH'if paid>taken and stored then\nline.left=redis.call('INCRBY',permits,paid-taken)end\npaid=taken\nlocal function giveBack()if paid>0 then redis.call('INCRBY',permits,paid)end\nif calls==7 then leaveLine(line,owner)end\nend\nlocal mark,open=joinLine(line,owner,calls==7 and joins or 0,push,own,news,giveBack)local has,first=endTrial(line,owner),redis.call('LINDEX',queue,0)if calls==7 then\ncalls,taken=fitIn(wanted,7,has)end\nif open==0 and not first then\ncalls,more=fitIn(wanted,calls,line.left)end\nlocal share=markListening(line,owner,first,own,mark,open)local refusal=taken+more+paid+has>0 and takePermits(permits,note,taken+more,paid+has)if refusal then\nreturn refusal\nend\nreturn{calls>7 and calls-7 or stored and 0 or-1,first==owner and(line.came and 2 or 1)or 0,open,share}",
   6,
   tuple(integer, integer, integer, integer),
 )
@@ -3762,7 +3762,7 @@ export const semaphoreLeave: Script<
   number
 > = script(
   'semaphore/leave',
-  'd615977c32741b2512b163a145297f4936eeab43',
+  '060bab40febc0d80e9497d116beb5a18570d4b18',
   semaphoreLineOfText +
     '\n' +
     wholeText +
@@ -3773,7 +3773,7 @@ export const semaphoreLeave: Script<
     '\n' +
     semaphoreEndTrialText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     textOfText +
     '\n' +
@@ -3829,8 +3829,8 @@ export const semaphoreLeave: Script<
     '\n' +
     publishPermitsText +
     '\n' +
-    semaphoreHandOverText +
-    "\nlocal permits,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local owner,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)local text=redis.pcall('GETRANGE',permits,0,31)line.left=type(text)=='string'and whole(text)or 0\nlocal back=leaveLine(line,owner)if back>0 then\nhandOver(line,line.left,false)elseif turnLeft(line)==0 then\nnoticeOutsiders(line)grantPermits(line,{})end\nreturn back",
+    semaphoreHandOverPermitsText +
+    "\nlocal permits,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local owner,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]local line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)local text=redis.pcall('GETRANGE',permits,0,31)line.left=type(text)=='string'and whole(text)or 0\nlocal back=leaveLine(line,owner)if back>0 then\nhandOverPermits(line,line.left,false)elseif turnLeft(line)==0 then\nnoticeOutsiders(line)grantPermits(line,{})end\nreturn back",
   5,
   integer,
 )
@@ -3845,7 +3845,7 @@ export const semaphoreTrySetPermits: Script<
   number
 > = script(
   'semaphore/try-set-permits',
-  '2b97cc1278bc1be00d49e56434ec4161c9d50a96',
+  '3a0bd557f767272bd370c962648a84b9d3a25482',
   textOfText +
     '\n' +
     wholeText +
@@ -3872,7 +3872,7 @@ export const semaphoreTrySetPermits: Script<
     '\n' +
     membersAtText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     semaphoreLeaveLineText +
     '\n' +
@@ -3910,10 +3910,10 @@ export const semaphoreTrySetPermits: Script<
     '\n' +
     publishPermitsText +
     '\n' +
-    semaphoreHandOverText +
+    semaphoreHandOverPermitsText +
     '\n' +
     semaphoreLineOfText +
-    "\nlocal permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local amount,expiry,client,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],tonumber(ARGV[4]),ARGV[5],ARGV[6],ARGV[7]local before=textOf(note)if before then\nreturn whole(before)or 0\nend\nlocal made=redis.call('EXISTS',permits)==0 and 1 or 0\nredis.call('SET',note,made,'PX',120000)if made==0 then\nreturn 0\nend\nif expiry>0 then\nredis.call('SET',permits,amount,'PX',expiry)else\nredis.call('SET',permits,amount)end\npcall(function()local some=fieldsAt(amounts,'0',500)for i=1,math.min(#some,1000),2 do\nif#some[i]<100 and(whole(some[i+1])or 0)>0 then endTrial({amounts=amounts,deadlines=deadlines},some[i])end\nend\nend)handOver(lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own),tonumber(amount),false)return 1",
+    "\nlocal permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local amount,expiry,client,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],tonumber(ARGV[4]),ARGV[5],ARGV[6],ARGV[7]local before=textOf(note)if before then\nreturn whole(before)or 0\nend\nlocal made=redis.call('EXISTS',permits)==0 and 1 or 0\nredis.call('SET',note,made,'PX',120000)if made==0 then\nreturn 0\nend\nif expiry>0 then\nredis.call('SET',permits,amount,'PX',expiry)else\nredis.call('SET',permits,amount)end\npcall(function()local some=fieldsAt(amounts,'0',500)for i=1,math.min(#some,1000),2 do\nif#some[i]<100 and(whole(some[i+1])or 0)>0 then endTrial({amounts=amounts,deadlines=deadlines},some[i])end\nend\nend)handOverPermits(lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own),tonumber(amount),false)return 1",
   6,
   integer,
 )
@@ -3928,12 +3928,12 @@ export const semaphoreUndo: Script<
   number
 > = script(
   'semaphore/undo',
-  '5cdb1cf8a2aa65c3e77cab9103484f119adf665e',
+  '1bed9e897f045f579cbf89376e66da67f90c062c',
   wholeText +
     '\n' +
     textOfText +
     '\n' +
-    countWithText +
+    addToCountText +
     '\n' +
     semaphoreLineOfText +
     '\n' +
@@ -3995,8 +3995,8 @@ export const semaphoreUndo: Script<
     '\n' +
     publishPermitsText +
     '\n' +
-    semaphoreHandOverText +
-    "\nlocal permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local client,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]redis.call('PEXPIRE',note,120000)local taken=whole(textOf(note))or 0\nlocal before=taken>0 and textOf(permits)if before and not countWith(before,taken)then\nredis.call('PEXPIRE',note,3600000)return redis.error_reply('WRONGKIND a text that is no count, or one too large')end\nredis.call('SET',note,0,'PX',120000)if not before then\nreturn 0\nend\nlocal available=redis.pcall('INCRBY',permits,taken)if type(available)=='table'then\nredis.call('SET',note,taken,'PX',3600000)return available\nend\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.added=taken\nhandOver(line,available,false)return taken",
+    semaphoreHandOverPermitsText +
+    "\nlocal permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local client,own,channel,grants,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]redis.call('PEXPIRE',note,120000)local taken=whole(textOf(note))or 0\nlocal before=taken>0 and textOf(permits)if before and not addToCount(before,taken)then\nredis.call('PEXPIRE',note,3600000)return redis.error_reply('WRONGKIND a text that is no count, or one too large')end\nredis.call('SET',note,0,'PX',120000)if not before then\nreturn 0\nend\nlocal available=redis.pcall('INCRBY',permits,taken)if type(available)=='table'then\nredis.call('SET',note,taken,'PX',3600000)return available\nend\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own)line.added=taken\nhandOverPermits(line,available,false)return taken",
   6,
   integer,
 )
@@ -4183,30 +4183,6 @@ export const spinLockRelease: Script<
 )
 
 /**
- * Deletes all keys of an object, sets an expiry on them, or removes their expiry. Does so only if the first key is one of the object's
- * kind, a limiter's rate or a count, and not a lock or something that another program wrote.
- * Returns integer how many of them it changed
- */
-export const coreChangeKeys: Script<
-  readonly [...keys: string[]],
-  readonly [limits: string, command: string, change: string],
-  number
-> = script(
-  'core/change-keys',
-  '35523bf63f374e2f245cfd7ff72f3b4406a65b1d',
-  wrongKindText +
-    '\n' +
-    rateLimiterRateOfText +
-    '\n' +
-    wholeText +
-    '\n' +
-    textOfText +
-    "\nlocal keys=KEYS\nlocal limits,command,change=ARGV[1],ARGV[2],ARGV[3]if limits=='1'then\nlocal _,problem=rateOf(keys[1])if problem then\nreturn problem\nend\nelseif not whole(textOf(keys[1])or'0')then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal changed=0\nfor _,key in ipairs(keys)do\nchanged=changed+(change==''and redis.call(command,key)or redis.call(command,key,change))end\nreturn changed",
-  0,
-  integer,
-)
-
-/**
  * A client counts for so long from now on; 0: no longer, because it has closed. A few others whose time is over are removed.
  * Returns integer how many others were removed
  */
@@ -4222,6 +4198,30 @@ export const coreClientRegisterClient: Script<
     membersAtText +
     "\nlocal register=KEYS[1]local client,stays=ARGV[1],tonumber(ARGV[2])local kind=redis.call('TYPE',register).ok\nif kind~='zset'and kind~='none'then redis.call('UNLINK',register)end\nlocal now,left=serverNow(),redis.call('PTTL',register)local over=membersAt(register,0,100,now)if stays>0 then\nredis.call('ZADD',register,now+stays,client)else\nredis.call('ZREM',register,client)end\nfor i=1,#over,2 do\nif over[i]~=client then redis.call('ZREM',register,over[i])end\nend\nlocal last=tonumber((redis.call('ZRANGE',register,-1,-1,'WITHSCORES')[2]))or math.huge\nlocal most=now+math.max(stays,left)if type(redis.pcall('PEXPIREAT',register,math.min(last,most)))=='table'then\nredis.call('ZREM',register,client)end\nreturn#over/2",
   1,
+  integer,
+)
+
+/**
+ * Deletes all keys of an object, sets an expiry on them, or removes their expiry. Does so only if the first key is one of the object's
+ * kind, a limiter's rate or a count, and not a lock or something that another program wrote.
+ * Returns integer how many of them it changed
+ */
+export const coreDeleteOrExpireKeys: Script<
+  readonly [...keys: string[]],
+  readonly [limits: string, command: string, change: string],
+  number
+> = script(
+  'core/delete-or-expire-keys',
+  '35523bf63f374e2f245cfd7ff72f3b4406a65b1d',
+  wrongKindText +
+    '\n' +
+    rateLimiterRateOfText +
+    '\n' +
+    wholeText +
+    '\n' +
+    textOfText +
+    "\nlocal keys=KEYS\nlocal limits,command,change=ARGV[1],ARGV[2],ARGV[3]if limits=='1'then\nlocal _,problem=rateOf(keys[1])if problem then\nreturn problem\nend\nelseif not whole(textOf(keys[1])or'0')then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal changed=0\nfor _,key in ipairs(keys)do\nchanged=changed+(change==''and redis.call(command,key)or redis.call(command,key,change))end\nreturn changed",
+  0,
   integer,
 )
 

@@ -1,6 +1,6 @@
 export { currentHold, currentRun } from './current.js'
-export { holdfastIndicator } from './indicator.js'
-export type { HoldfastIndicatorOptions, HoldfastIndicatorResult } from './indicator.js'
+export { holdfastIndicator } from './health-indicator.js'
+export type { HoldfastIndicatorOptions, HoldfastIndicatorResult } from './health-indicator.js'
 export { Leader } from './leader.js'
 export type { LeaderOptions } from './leader.js'
 export { Locked } from './locked.js'

@@ -2,10 +2,10 @@ import { type Clock, dateAt, type Timer } from '../base/clock.js'
 import { ClosedError } from '../errors.js'
 import type { SlotResult, Slots } from '../api/slots.js'
 import type { Cron } from './cron.js'
-import type { ScheduledRun, ScheduleOptions } from './types.js'
+import type { ScheduledRun, ScheduleOptions } from './schedule-options.js'
 import { quoted } from '../plain-text.js'
 import { tell, traceOf } from '../thrown.js'
-import { isAway, troubleOf } from '../trouble.js'
+import { isAway, troubleOf } from '../away-or-refusing.js'
 
 /** The most slots that are open at once: the newest ones stay. */
 const MOST = 100

@@ -1,2 +1,2 @@
 export { schedule } from './schedule.js'
-export type { Schedule, ScheduledRun, ScheduleOptions } from './types.js'
+export type { Schedule, ScheduledRun, ScheduleOptions } from './schedule-options.js'

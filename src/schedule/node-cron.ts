@@ -2,7 +2,7 @@ import type { Client } from '../api/client.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots } from '../api/slots.js'
 import { dateAt, systemClock, timeOf } from '../base/clock.js'
 import { checkLease, checkMethods, checkOptions, checkRetry, checkWait, show } from '../check-arguments.js'
-import { isAway } from '../trouble.js'
+import { isAway } from '../away-or-refusing.js'
 
 /** Options of `runCoordinator`. */
 export interface RunCoordinatorOptions {

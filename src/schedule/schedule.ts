@@ -14,7 +14,7 @@ import {
 } from '../check-arguments.js'
 import { type Cron, cronOf } from './cron.js'
 import { DueSlots } from './due-slots.js'
-import type { Schedule, ScheduledRun, ScheduleOptions } from './types.js'
+import type { Schedule, ScheduledRun, ScheduleOptions } from './schedule-options.js'
 
 /** The same as for `client.slots`, ms. */
 const RETENTION = 604_800_000

@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.js'
 import type { Instruments } from './measure.js'
-import { type Bounds, DECISIONS, RENEWALS } from './metrics.js'
+import { type Bounds, DECISIONS, RENEWALS } from './metric-definitions.js'
 import { type Labels, attributeSets } from './series.js'
 
 export type Attributes = Readonly<Record<string, string | boolean>>

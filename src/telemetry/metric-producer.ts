@@ -6,7 +6,7 @@ import { MEASURE_OPTIONS, type MeasureOptions, checkMeasured } from './measure-o
 import { Measurements } from './measure.js'
 import { dataOf } from './metric-data.js'
 import type { MetricData } from './metric-types.js'
-import { type Buckets, bucketsOf } from './metrics.js'
+import { type Buckets, bucketsOf } from './metric-definitions.js'
 import type { Series } from './series.js'
 
 /** What a metric producer measures. */

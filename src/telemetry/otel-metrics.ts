@@ -1,7 +1,7 @@
 import type { BatchObservableResult, Meter, MeterProvider } from '@opentelemetry/api'
 import { orStop, stopOf } from './events.js'
 import { type Instruments, Measurements } from './measure.js'
-import { DECISIONS, RENEWALS, bucketsOf } from './metrics.js'
+import { DECISIONS, RENEWALS, bucketsOf } from './metric-definitions.js'
 import { type Metric, OTEL } from './otel-names.js'
 import { type Names, attributeSets } from './series.js'
 

@@ -1,4 +1,4 @@
-import { HELP } from './metrics.js'
+import { HELP } from './metric-definitions.js'
 
 /** How OpenTelemetry describes a metric. */
 export interface Metric {

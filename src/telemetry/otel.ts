@@ -9,7 +9,7 @@ export type { Stop } from './events.js'
 export type { MeasureOptions } from './measure-options.js'
 export type { MetricData } from './metric-types.js'
 export { type Collected, type HoldfastProducer, type ProducerOptions, metricProducer } from './metric-producer.js'
-export type { Buckets } from './metrics.js'
+export type { Buckets } from './metric-definitions.js'
 export type { NameMapper } from './series.js'
 
 /** Where traces and metrics go, and what they contain. */

@@ -3,12 +3,12 @@ import { checkMethods, checkOptions } from '../check-arguments.js'
 import { type Stop, orStop, stopOf } from './events.js'
 import { MEASURE_OPTIONS, type MeasureOptions, checkMeasured } from './measure-options.js'
 import { type Instruments, Measurements } from './measure.js'
-import { type Buckets, CALL_ENDS, DECISIONS, HELP, HOLD_ENDS, RENEWALS, bucketsOf } from './metrics.js'
+import { type Buckets, CALL_ENDS, DECISIONS, HELP, HOLD_ENDS, RENEWALS, bucketsOf } from './metric-definitions.js'
 import { type Labels, type Series, attributeSets } from './series.js'
 
 export type { Stop } from './events.js'
 export type { MeasureOptions } from './measure-options.js'
-export type { Buckets } from './metrics.js'
+export type { Buckets } from './metric-definitions.js'
 export type { NameMapper } from './series.js'
 
 /** Where metrics go, and what they contain. */

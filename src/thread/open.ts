@@ -3,7 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { Settings } from '../config/settings.js'
 import type { ThreadSettings } from '../config/watchdog-option.js'
-import type { ThreadEvents, ThreadLevel, ThreadNews, ThreadOpener, ThreadPort } from '../core/hold/renewal-thread.js'
+import type {
+  ThreadEvents,
+  ThreadLevel,
+  ThreadNews,
+  ThreadOpener,
+  ThreadPort,
+} from '../core/hold/renewal-thread-handle.js'
 import type { Endpoint, FullTlsOptions } from '../engine/endpoint.js'
 import { ConfigError, EngineError } from '../errors.js'
 import { quoted } from '../plain-text.js'

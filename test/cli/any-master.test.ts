@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { anyMaster } from '#src/cli/any-master.js'
 import { withProbe } from '#src/probe.js'
-import { ServerTime } from '#src/dashboard/clock.js'
+import { ServerTime } from '#src/dashboard/server-time.js'
 import type { Client } from '../support/engines.js'
 
 const HOUR = 3_600_000

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, connect } from 'holdfast'
 import { onAsked } from 'holdfast/dashboard'
-import { askFor } from '#src/dashboard/asked.js'
+import { askFor } from '#src/dashboard/ask-to-release.js'
 import { startCluster } from '../support/redis-cluster.js'
 import { until } from '../support/until.js'
 

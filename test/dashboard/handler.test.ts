@@ -14,7 +14,7 @@ import {
   toNode,
 } from 'holdfast/dashboard'
 import { SCRIPT } from '#src/dashboard/assets.gen.js'
-import type { ShownLock, Snapshot } from '#src/dashboard/state.js'
+import type { ShownLock, Snapshot } from '#src/dashboard/page-messages.js'
 import { STRANGE_NAMES } from '../support/hostile.js'
 import type { Client } from '../support/engines.js'
 import { onServer } from '../support/server.js'

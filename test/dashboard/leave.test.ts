@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from 'holdfast'
 import { dashboard, type DashboardAction, type Leave } from 'holdfast/dashboard'
-import type { Snapshot } from '#src/dashboard/state.js'
+import type { Snapshot } from '#src/dashboard/page-messages.js'
 import { until } from '../support/until.js'
 
 const OWN = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }

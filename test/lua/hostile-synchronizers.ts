@@ -106,7 +106,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly Word[])[]>> = {
   ],
   'slots/look': [[]],
   'slots/skip': [['run', '1700000000000', 60_000]],
-  'core/change-keys': [
+  'core/delete-or-expire-keys': [
     ['0', 'DEL', ''],
     ['1', 'UNLINK', ''],
     ['0', 'PEXPIRE', '60000'],
@@ -132,7 +132,7 @@ const ROLES: Readonly<Record<string, string>> = {
 
 const rolesOf = (script: Script): string[] =>
   slotsOf(script).KEYS.map(({ name }) => {
-    if (script.name === 'core/change-keys') return 'count'
+    if (script.name === 'core/delete-or-expire-keys') return 'count'
     if (name === 'permits') return script.name.startsWith('rate-limiter/') ? 'grants' : 'count'
     return ROLES[name] ?? name
   })
@@ -140,7 +140,7 @@ const rolesOf = (script: Script): string[] =>
 export const calls: readonly Call[] = scripts.flatMap((script) => {
   const roles = rolesOf(script)
   const all = (ARGUMENTS[script.name] ?? []).map((args): Call => ({ script, args, roles }))
-  if (script.name !== 'core/change-keys') return all
+  if (script.name !== 'core/delete-or-expire-keys') return all
   return all.map((call) =>
     call.args[0] === '1' ? { ...call, roles: ['limiter', 'value', 'value', 'grants', 'grants'] } : call,
   )

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import * as constants from '#src/script-constants.js'
+import * as constants from '#src/script-times-and-limits.js'
 import type { Script } from '#src/lua/script.js'
 import * as generated from '#src/lua/scripts.gen.js'
 import { LIBRARY, generate } from '../../scripts/build-lua.mjs'
@@ -12,7 +12,7 @@ import { readConstants } from '../../scripts/lua/constants.mjs'
 import { kindOf, withFunctions } from '../../scripts/lua/functions.mjs'
 import { parseHeader } from '../../scripts/lua/header.mjs'
 import { tokenize } from '../../scripts/lua/tokens.mjs'
-import { TRIAL } from '#src/script-constants.js'
+import { TRIAL } from '#src/script-times-and-limits.js'
 
 const root = process.cwd()
 const scripts = Object.values(generated) as readonly Script[]
@@ -60,7 +60,7 @@ describe('each fragment', () => {
 })
 
 describe('the constants', () => {
-  const source = readFileSync(join(root, 'src/script-constants.ts'), 'utf8')
+  const source = readFileSync(join(root, 'src/script-times-and-limits.ts'), 'utf8')
 
   test('are the same for the scripts and for the client', () => {
     assert.deepEqual(readConstants(source), { ...constants })

@@ -28,7 +28,7 @@ export const lines = [
   {
     name: 'core-messages-without-a-bound',
     breaks: 'what messages alone make a client ask is bounded',
-    file: 'src/core/waiting/message-brake.ts',
+    file: 'src/core/waiting/message-throttle.ts',
     from: 'return Math.max(0, paid + EVERY - now)',
     to: 'return 0',
     suites: ['core/waiting/message-flood'],
@@ -36,7 +36,7 @@ export const lines = [
   {
     name: 'core-messages-for-many-waiters',
     breaks: 'a message costs questions about a bounded number of waiters',
-    file: 'src/core/waiting/message-brake.ts',
+    file: 'src/core/waiting/message-throttle.ts',
     from: 'EVERY * Math.max(1, waiters / FEW)',
     to: 'EVERY',
     suites: ['core/waiting/message-flood#1,000 readers'],
@@ -52,7 +52,7 @@ export const lines = [
   {
     name: 'core-frees-under-its-work',
     breaks: 'a hold that only a set clock has ended keeps others out while its holder stops',
-    file: 'src/core/hold/tenure-levels.ts',
+    file: 'src/core/hold/reentrant-levels.ts',
     from: 'if (left <= 0) return',
     to: 'if (left <= Infinity) return',
     suites: ['core/hold/clock-set'],
@@ -68,7 +68,7 @@ export const lines = [
   {
     name: 'core-one-level-frees-all',
     breaks: 'such a hold is freed when all its levels are released',
-    file: 'src/core/hold/tenure-levels.ts',
+    file: 'src/core/hold/reentrant-levels.ts',
     from: 'this.holds.every(({ letGo }) => letGo)',
     to: 'this.holds.some(({ letGo }) => letGo)',
     suites: ['core/hold/clock-set'],
@@ -140,9 +140,9 @@ export const lines = [
   {
     name: 'core-clock-set-back',
     breaks: 'a clock that is set back is noticed',
-    file: 'src/core/hold/watchdog.ts',
-    from: 'if (Math.abs(apart) > JUMP)',
-    to: 'if (apart > JUMP)',
+    file: 'src/core/hold/suspension-detector.ts',
+    from: 'Math.abs(apart) > JUMP',
+    to: 'apart > JUMP',
     suites: ['suites/guide/promises#wall clock is set'],
   },
   {
@@ -212,10 +212,10 @@ export const lines = [
   {
     name: 'core-all-ask-at-once',
     breaks: 'clients that met the same trouble do not ask again in the same moment',
-    file: 'src/core/waiting/trouble-retry.ts',
+    file: 'src/core/waiting/trouble-to-wait-out.ts',
     from: ' * (0.75 + 0.5 * clock.random())',
     to: ' * (1 + 0 * clock.random())',
-    suites: ['core/waiting/trouble-retry#same moment'],
+    suites: ['core/waiting/trouble-to-wait-out#same moment'],
   },
   {
     name: 'core-trouble-for-good',
@@ -228,7 +228,7 @@ export const lines = [
   {
     name: 'core-adopts-for-nobody',
     breaks: 'a ticket of what is over is refused',
-    file: 'src/core/gate/begin-by-one-step.ts',
+    file: 'src/core/gate/adopt-or-steal.ts',
     from: 'if (!(await step(wire))) return undefined',
     to: 'await step(wire)',
     suites: ['suites/contract/locks#adopt'],
@@ -762,7 +762,7 @@ export const lines = [
   {
     name: 'lua-expire-one-key',
     breaks: 'an expiry is for all keys of an object',
-    file: 'src/core/change-keys.lua',
+    file: 'src/core/delete-or-expire-keys.lua',
     from: 'for _, key in ipairs(keys) do',
     to: 'for _, key in ipairs({ keys[1] }) do',
     suites: ['suites/contract/permit-semaphores', 'suites/contract/rate-limiters'],
@@ -1855,7 +1855,7 @@ export const lines = [
   {
     name: 'line-trials-of-a-tenth',
     breaks: 'whoever was granted a lock has three seconds to confirm it',
-    file: 'src/script-constants.ts',
+    file: 'src/script-times-and-limits.ts',
     from: 'TRIAL = 3000',
     to: 'TRIAL = 300',
     suites: ['sync/fair-lock/flaws', 'lua/scripts'],
@@ -2449,7 +2449,7 @@ export const lines = [
   {
     name: 'election-ends-without-memory',
     breaks: 'an election outlasts a server that refuses for a while',
-    file: 'src/trouble.ts',
+    file: 'src/away-or-refusing.ts',
     from: "'WRONGPASS', 'CROSSSLOT'",
     to: "'WRONGPASS', 'OOM'",
     suites: ['sync/election/trouble'],
@@ -2578,7 +2578,7 @@ export const lines = [
   {
     name: 'deadlock-through-a-fixed-lease',
     breaks: 'a fixed lease ends by itself, and is no part of a deadlock',
-    file: 'src/core/listing/own-nested-waits.ts',
+    file: 'src/core/listing/nested-waits-to-publish.ts',
     from: 'over || !watched ||',
     to: 'over ||',
     suites: ['testing/simulation/deadlocks/deadlocks', 'sync/deadlock/none'],
@@ -2660,7 +2660,7 @@ export const lines = [
   {
     name: 'dashboard-any-move-is-a-renewal',
     breaks: 'a thread of Redisson that acquires its lock again has renewed nothing',
-    file: 'src/dashboard/shown.ts',
+    file: 'src/dashboard/lock-for-page.ts',
     from: '!(longer && holders.some(isRedissons))',
     to: 'true',
     suites: ['dashboard/reader#before a renewal is due'],
@@ -2668,7 +2668,7 @@ export const lines = [
   {
     name: 'dashboard-one-thread-one-hold',
     breaks: 'a thread of Redisson whose renewed lease ends earlier holds its lock again',
-    file: 'src/dashboard/shown.ts',
+    file: 'src/dashboard/lock-for-page.ts',
     from: 'return same && isRedissons(holder) && isShorter(lock, seen, last)',
     to: 'return false',
     suites: ['dashboard/reader#ends earlier'],

@@ -8,7 +8,7 @@ import { type Client, connect } from 'holdfast'
 import { type HoldfastProducer, instrument, metricProducer } from 'holdfast/otel'
 import { Counts } from '#src/telemetry/counts.js'
 import { dataOf } from '#src/telemetry/metric-data.js'
-import { bucketsOf } from '#src/telemetry/metrics.js'
+import { bucketsOf } from '#src/telemetry/metric-definitions.js'
 import { until } from '../support/until.js'
 import { Receiver } from './otlp.js'
 

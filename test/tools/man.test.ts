@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { commands } from '#src/cli/commands/all-commands.js'
-import { describedOf, optionsOf } from '#src/cli/completion/parts.js'
+import { describedOf, optionsOf } from '#src/cli/completion/described-commands.js'
 import { MAN, manPage } from '../../scripts/build-man.mjs'
 
 const described = await describedOf(commands)

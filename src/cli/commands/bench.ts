@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.js'
 import { type Figures, measured, type ServerCpu } from '../bench/measure.js'
-import { PLAN_OPTIONS, wantedOf } from '../bench/plan/options.js'
+import { PLAN_OPTIONS, wantedOf } from '../bench/plan/plan-options.js'
 import { type Measured, planJson, planText } from '../bench/plan/report.js'
 import { CLIENTS, type Row, rowsOf } from '../bench/rows.js'
 import { serverCpuOf } from '../bench/server-cpu.js'

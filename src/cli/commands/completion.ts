@@ -1,7 +1,7 @@
 import type { Entry, Page } from '../command.js'
 import { bashScript } from '../completion/bash.js'
 import { fishScript } from '../completion/fish.js'
-import { describedOf } from '../completion/parts.js'
+import { describedOf } from '../completion/described-commands.js'
 import { zshScript } from '../completion/zsh.js'
 import { parse, UsageError } from '../usage-error.js'
 

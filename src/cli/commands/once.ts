@@ -1,6 +1,6 @@
 import type { Page } from '../command.js'
 import { inSlot } from '../once/in-slot.js'
-import { OPTIONS, readOptions } from '../once/options.js'
+import { OPTIONS, readOptions } from '../once/once-options.js'
 import { wholeRun } from '../run/whole-run.js'
 import { runToExit } from '../run/to-exit.js'
 

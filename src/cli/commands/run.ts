@@ -1,6 +1,6 @@
 import type { Page } from '../command.js'
 import { wholeRun } from '../run/whole-run.js'
-import { underLock } from '../run/grab.js'
+import { underLock } from '../run/under-lock.js'
 import { OPTIONS, readOptions } from '../run/run-options.js'
 import { runToExit } from '../run/to-exit.js'
 

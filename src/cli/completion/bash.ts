@@ -1,5 +1,5 @@
 import type { Option } from '../command.js'
-import { type Described, optionsOf, wordsOf } from './parts.js'
+import { type Described, optionsOf, wordsOf } from './described-commands.js'
 
 const flagsOf = (name: string, { short }: Option): readonly string[] => [
   ...(short === undefined ? [] : [`-${short}`]),

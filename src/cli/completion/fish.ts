@@ -1,5 +1,5 @@
 import type { Option } from '../command.js'
-import { brief, type Described, optionsOf, quote, wordsOf } from './parts.js'
+import { brief, type Described, optionsOf, quote, wordsOf } from './described-commands.js'
 
 const valueOf = ({ type, words = [], file }: Option): string => {
   if (type === 'boolean') return ''

@@ -1,5 +1,5 @@
 import type { Option } from '../command.js'
-import { brief, type Described, optionsOf, quote, wordsOf } from './parts.js'
+import { brief, type Described, optionsOf, quote, wordsOf } from './described-commands.js'
 
 /** A colon ends a part of a specification. */
 const part = (text: string): string => text.replaceAll(':', String.raw`\:`)

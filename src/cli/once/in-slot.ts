@@ -1,11 +1,12 @@
 import type { SlotResult, SlotRun } from '../../api/slots.js'
 import { quoted } from '../../plain-text.js'
 import { closed } from '../connection.js'
+import { learnedOfSlot } from '../run/child-environment.js'
 import { whenStopped } from '../run/whole-run.js'
 import type { Grip, Occupy } from '../run/occupy.js'
 import { say } from '../say.js'
 import { asUsage, usageOf } from '../usage-error.js'
-import type { OnceOptions } from './options.js'
+import type { OnceOptions } from './once-options.js'
 
 /** The command has run, and has failed: the slot ends as `failed`. */
 class CommandFailed extends Error {
@@ -37,12 +38,7 @@ const tellSkipped = (slot: string, { reason, by }: Skipped): void => {
 }
 
 const gripOf = (name: string, run: SlotRun): Grip => ({
-  env: {
-    HOLDFAST_NAME: name,
-    HOLDFAST_SLOT: run.slot,
-    HOLDFAST_TOKEN: String(run.token),
-    HOLDFAST_ATTEMPT: String(run.attempt),
-  },
+  env: learnedOfSlot(name, run),
   signal: run.signal,
   remaining: () => run.remaining(),
 })

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import type { Ended } from '../exit-code.js'
+import { withOddNames } from './child-environment.js'
 import type { Target } from './processes.js'
 
 /**
@@ -8,38 +9,6 @@ import type { Target } from './processes.js'
  * was asked for, or the process that starts it was killed, it ends without a trace.
  */
 const SHIM = 'read -r _holdfast_word <&3 || exit 125; exec "$@" 3<&-'
-
-/** What every shell passes on as it is. */
-const PLAIN_NAME = /^(?!IFS$)[A-Za-z_][A-Za-z0-9_]*$/
-
-/**
- * Some shells drop variables that they have no name for, such as `spring.datasource.url` or a function of bash, so env(1) sets those again.
- * It would take a program with a `=` in its name for one more variable.
- */
-export const withOddNames = (command: readonly string[], env: Environment): readonly string[] => {
-  const odd = Object.entries(env).flatMap(([name, value]) =>
-    value === undefined || PLAIN_NAME.test(name) ? [] : `${name}=${value}`,
-  )
-  return odd.length === 0 || command[0]?.includes('=') === true ? command : ['env', '--', ...odd, ...command]
-}
-
-/** What an outer `holdfast run` or `once` told must not be taken for what this one tells. */
-const TOLD = [
-  'HOLDFAST_NAME',
-  'HOLDFAST_OWNER',
-  'HOLDFAST_TOKEN',
-  'HOLDFAST_TICKET',
-  'HOLDFAST_SLOT',
-  'HOLDFAST_ATTEMPT',
-] as const
-
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** The environment of the command: that of this process, and what it learns of the lock. */
-export const environmentOf = (env: Environment, told: Environment): Record<string, string | undefined> => ({
-  ...Object.fromEntries(Object.entries(env).filter(([name]) => !TOLD.some((one) => one === name))),
-  ...told,
-})
 
 export interface CommandOptions {
   readonly command: readonly string[]

@@ -1,9 +1,10 @@
 import type { Client } from '../../api/client.js'
+import type { Learned } from './child-environment.js'
 
 /** What is held while the command runs: a lock, a permit or a slot. */
 export interface Grip {
   /** What the command learns of it, in its environment. */
-  readonly env: Readonly<Record<string, string>>
+  readonly env: Learned
   /** Fires when the hold is lost. */
   readonly signal: AbortSignal
   /** For how many ms it is certain. */

@@ -22,16 +22,16 @@ import { ServerTime } from '../server/server-time.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { LeaseTerms } from '../hold/lease-terms.js'
 import { SharedSubscriptions } from '../server/shared-subscriptions.js'
-import { RenewalThread, type ThreadEvents, type ThreadOpener } from '../hold/renewal-thread.js'
+import { RenewalThreadHandle, type ThreadEvents, type ThreadOpener } from '../hold/renewal-thread-handle.js'
 import { Watchdog } from '../hold/watchdog.js'
 import type { Fleet } from '../protocol/script-runner.js'
 import { BackgroundWork } from '../server/background-work.js'
-import { Retry } from '../server/retry.js'
+import { Retry } from '../server/retry-unanswered.js'
 import { UnansweredReleases } from '../server/ask-again-after-release.js'
 import { UndoAcquire } from '../server/undo-acquire.js'
 import { plainMessage } from '../../plain-text.js'
 import { errorOf, isPromise, textOf } from '../../thrown.js'
-import { explained } from '../../trouble.js'
+import { explained } from '../../away-or-refusing.js'
 import { AfterReconnect } from './after-reconnect.js'
 
 export interface RuntimeOptions extends Fleet, ReplicasOptions {
@@ -138,10 +138,10 @@ export class Runtime {
   /** The terms of a hold that the watchdog renews. */
   readonly watched: LeaseTerms
 
-  #threadOf(opener: ThreadOpener): RenewalThread {
+  #threadOf(opener: ThreadOpener): RenewalThreadHandle {
     const { clock, logger } = this.options
     const log: ThreadEvents['told'] = (level, text) => logger[level](`the thread that renews locks: ${text}`)
-    return new RenewalThread({ clock, opener, log, fail: (error) => this.fail(error) })
+    return new RenewalThreadHandle({ clock, opener, log, fail: (error) => this.fail(error) })
   }
 
   warn(warning: string): void {

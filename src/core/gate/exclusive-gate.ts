@@ -6,20 +6,20 @@ import { Line } from '../line/line.js'
 import { isLine } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
-import type { Request } from '../waiting/wait-terms.js'
+import type { Request } from '../waiting/acquire-request.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { GateBase } from './gate-base.js'
+import { Gate } from './gate.js'
 import { mayPass, passesAsItIs } from './when-to-pass-on.js'
 import { releaseOnServer } from './release-until-answered.js'
 import { SpinWaiters } from './spin-waiters.js'
 import { limitedStep, LATE } from '../waiting/limited-step.js'
-import { PASS_TIME } from '../../script-constants.js'
+import { PASS_TIME } from '../../script-times-and-limits.js'
 
 /**
  * The gate of a lock that one owner at a time can hold. Only the first waiter asks the server. When a hold here ends, it is
  * passed on to the next waiter of this process without the server, within limits.
  */
-export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
+export class ExclusiveGate extends Gate implements LoneHost, LineHost {
   #tenure: Tenure | undefined
   #asking: LoneCall | undefined
   /** How many releases are in progress that no caller waits for. */

@@ -1,5 +1,5 @@
 import { DeadlockError } from '../../errors.js'
-import { checkAcquire, checkLease, checkName, checkOptions, checkOwner, usingArgs } from '../../check-arguments.js'
+import { checkOwner, usingArgs } from '../../check-arguments.js'
 import type { Owner } from '../../api/hold.js'
 import type { AcquireOptions, ForceExtendOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
@@ -7,13 +7,15 @@ import type { Gates } from './gates.js'
 import type { TenureHold } from '../hold/hold.js'
 import { clientsIn, lockStateOf } from './lock-state.js'
 import { GatedRedissonNamedLock } from './redisson-named-lock.js'
-import { UnitOfWork } from '../../base/owner.js'
+import { forcedExtension, forcedOwner } from './release-by-force.js'
+import { requestOf } from './request-of-options.js'
+import type { UnitOfWork } from '../../base/owner.js'
 import type { ServerState } from '../protocol/lock-protocol.js'
-import type { Request } from '../waiting/wait-terms.js'
+import type { Request } from '../waiting/acquire-request.js'
 import type { KnownLabels } from '../client/presence-label.js'
 import type { Reported } from '../client/observed-call.js'
 import type { Runtime } from '../client/runtime.js'
-import { enclosing, surroundings, within } from '../../base/scope.js'
+import { enclosing, within } from '../../base/scope.js'
 import { leftOf } from '../hold/lease-terms.js'
 import { whileHeld } from '../hold/using.js'
 import { excludeEachOther, type LockKind, type OpenGate, overlap } from './lock-kind.js'
@@ -33,17 +35,6 @@ export interface LockHome {
   readonly runtime: Runtime
   readonly gates: Gates
   readonly readLabels: ReadLabels
-}
-
-/** The owner whose hold is released by force; undefined: any holder. */
-export const forcedOwner = (options: ForceReleaseOptions | undefined): string | undefined => {
-  const { owner } = checkOptions(options, ['owner'])
-  return owner === undefined ? undefined : checkName(owner, 'owner')
-}
-
-export const forcedExtension = (options: ForceExtendOptions): ForceExtendOptions => {
-  const { owner, lease } = checkOptions(options, ['owner', 'lease'])
-  return { owner: checkName(owner, 'owner'), lease: checkLease(lease) }
 }
 
 /** The public side of every lock that is acquired through a gate. */
@@ -168,30 +159,9 @@ export class GatedLock implements Lock<TenureHold> {
     return this.runtime.untilClosed(() => this.#gate.inspect(briefly, owner), this.name)
   }
 
+  /** Inside a `using` of the same lock, or of another kind on the same key, the owner is the one of that `using`. */
   #request(options: AcquireOptions | undefined, wait: number): Request {
-    const checked = checkAcquire(options)
-    this.runtime.checkTakes(this.name)
-    checked.signal?.throwIfAborted()
-    const owner = this.#owner(checked)
-    const { lease, renew = false } = checked
-    return {
-      owner: owner ?? new UnitOfWork(),
-      explicit: owner !== undefined,
-      around: surroundings(),
-      reentrant: this.kind.reentrant,
-      terms: lease === undefined ? this.runtime.watched : { lease, watched: renew },
-      release: checked.release ?? this.runtime.options.release,
-      wait: checked.wait ?? wait,
-      signal: checked.signal,
-      backoff: this.kind.backoff,
-      call: undefined,
-    }
-  }
-
-  /** The owner. Inside a `using` of the same lock, or of another kind on the same key, it is the owner of that `using`. */
-  #owner(options: AcquireOptions): UnitOfWork | undefined {
-    const owner = options.owner as UnitOfWork | undefined
-    return owner ?? enclosing((lock) => this.isSame(lock) || this.#isOtherKind(lock))?.owner
+    return requestOf(this, options, wait, (lock) => this.isSame(lock) || this.#isOtherKind(lock))
   }
 
   #isOtherKind(lock: object): boolean {

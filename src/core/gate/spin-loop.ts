@@ -1,7 +1,7 @@
-import { PollingLoop } from '../waiting/wakeable-loop.js'
-import { troublePause } from '../waiting/trouble-retry.js'
+import { PollingLoop } from '../waiting/polling-loop.js'
+import { troublePause } from '../waiting/trouble-to-wait-out.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { POLL } from '../../script-constants.js'
+import { POLL } from '../../script-times-and-limits.js'
 
 /** How many refusals to count before a polite pause: by then, the pauses of other waiters have grown as well. */
 const LATER = 64

@@ -1,4 +1,4 @@
-import { PASS_TIME } from '../../script-constants.js'
+import { PASS_TIME } from '../../script-times-and-limits.js'
 import type { Tenure } from '../hold/tenure.js'
 import { alike, type LeaseTerms } from '../hold/lease-terms.js'
 

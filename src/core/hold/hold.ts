@@ -5,7 +5,7 @@ import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { ScopedAbort } from '../../base/scope.js'
 import type { LeaseTerms } from './lease-terms.js'
-import { marginOf } from './margin.js'
+import { marginOf } from './safety-margin.js'
 import { quoted } from '../../plain-text.js'
 
 /** Who gets a hold, and how it is released. */

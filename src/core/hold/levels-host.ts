@@ -1,6 +1,6 @@
 import type { LockLostError } from '../../errors.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { Retry } from '../server/retry.js'
+import type { Retry } from '../server/retry-unanswered.js'
 import type { UnansweredReleases } from '../server/ask-again-after-release.js'
 import type { ReleaseCallerLimit } from './release-caller-limit.js'
 import type { LeaseTerms } from './lease-terms.js'

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.js'
-import { POLL } from '../../script-constants.js'
+import { POLL } from '../../script-times-and-limits.js'
 
 interface Watched {
   readonly due: number

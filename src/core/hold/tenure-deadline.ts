@@ -1,7 +1,7 @@
 import type { Clock, Moment } from '../../base/clock.js'
 import type { LeaseTerms } from './lease-terms.js'
-import { TRIAL } from '../../script-constants.js'
-import { marginOf } from './margin.js'
+import { TRIAL } from '../../script-times-and-limits.js'
+import { marginOf } from './safety-margin.js'
 
 /** ms. If the two clocks have drifted apart by more, we trust neither until the server has answered. */
 const CLOCKS_APART = 1000

@@ -4,10 +4,10 @@ import type { HeldProtocol } from '../protocol/lock-protocol.js'
 import { TenureDeadline } from './tenure-deadline.js'
 import type { Due } from './due-heap.js'
 import type { LevelsClient, LevelsHost } from './levels-host.js'
-import { TenureLevels } from './tenure-levels.js'
+import { ReentrantLevels } from './reentrant-levels.js'
 import type { LeaseTerms } from './lease-terms.js'
-import { marginOf } from './margin.js'
-import type { SharedProof } from './shared-proof.js'
+import { marginOf } from './safety-margin.js'
+import type { SharedProof } from './proof-between-threads.js'
 
 /** What a tenure needs from its client. */
 export interface TenureClient extends LevelsClient {
@@ -36,7 +36,7 @@ export interface TenureHost extends LevelsHost<Tenure> {
  * One field in the server's hash, from the grant on: all levels of a re-entrant hold, and all holds that this process passes on
  * without the server. Only the tenure knows until when it can be trusted.
  */
-export class Tenure extends TenureLevels implements Due {
+export class Tenure extends ReentrantLevels implements Due {
   due = Infinity
   heapIndex = -1
   /** For the watchdog: whether a renewal is in progress, how many failed in a row, and when to ask. */

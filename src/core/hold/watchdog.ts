@@ -5,7 +5,8 @@ import type { RenewScript } from '../protocol/lock-protocol.js'
 import type { ScriptRunner } from '../protocol/script-runner.js'
 import { isMoving } from '../server/error-kinds.js'
 import { DueHeap } from './due-heap.js'
-import type { RenewalThread } from './renewal-thread.js'
+import type { RenewalThreadHandle } from './renewal-thread-handle.js'
+import { COMPARED_EVERY, SuspensionDetector } from './suspension-detector.js'
 import { early, overdueAt, pauseAfterFailure, upkeepAt } from './when-to-renew.js'
 import type { Tenure } from './tenure.js'
 
@@ -13,16 +14,10 @@ import type { Tenure } from './tenure.js'
 const BATCH = 250
 /** How many renewals one tick sends at most, so that the event loop does not stand still when many are due at once. */
 const TURN = 8 * BATCH
-/** ms. While anything is held, the two clocks are compared this often, because a suspended machine stops the timers too. */
-const LOOK = 1000
 /** Errors that one key can cause for a whole batch. While a slot moves, a node has only some of the keys. */
 const OF_ONE_KEY: ReadonlySet<string> = new Set(['NOPERM', 'CROSSSLOT', 'SERVER', 'TRYAGAIN', 'WRONG_KIND'])
 /** A batch with a strange answer is split into this many parts, and each part again, until the cause stands alone: 33 calls for one of 250. */
 const PARTS = 16
-/** ms. If the clocks drift apart by more between two comparisons, every hold is checked. */
-const JUMP = 250
-/** ms. Beyond this, the wall clock was not just corrected a little: the machine stood still. */
-const SLIP = 5
 
 /** What a renewal is sent for: a tenure, or what another client holds. */
 type Renewable = Pick<Tenure, 'protocol' | 'wire'>
@@ -41,7 +36,8 @@ export interface WatchdogOptions {
   /** When it is time to renew a hold. Default: when a third of its lease is over. */
   upkeepAt?: typeof upkeepAt
   /** A thread that renews the holds if this one cannot. */
-  readonly thread?: Pick<RenewalThread, 'beat' | 'added' | 'changed' | 'removed' | 'startAgain' | 'end'> | undefined
+  readonly thread?:
+    Pick<RenewalThreadHandle, 'beat' | 'added' | 'changed' | 'removed' | 'startAgain' | 'end'> | undefined
 }
 
 /**
@@ -53,14 +49,15 @@ export class Watchdog {
   readonly #heap = new DueHeap<Tenure>()
   #timer: Timer | undefined
   #timerDue = Infinity
-  #looked: Moment
+  readonly #suspension: SuspensionDetector
   /** When another server may have become the master, and how that was noticed. */
   #questioned: Moment
   #why: unknown
 
   constructor(options: WatchdogOptions) {
     this.#options = options
-    this.#questioned = this.#looked = steadyMoment(options.clock)
+    this.#questioned = steadyMoment(options.clock)
+    this.#suspension = new SuspensionDetector(options.clock, this.#questioned)
   }
 
   get tenures(): readonly Tenure[] {
@@ -68,8 +65,10 @@ export class Watchdog {
   }
 
   add(tenure: Tenure): void {
-    if (this.#heap.size === 0) this.#looked = tenure.proven
-    if (this.#heap.size === 0) this.#options.stirred?.()
+    if (this.#heap.size === 0) {
+      this.#suspension.beginAt(tenure.proven)
+      this.#options.stirred?.()
+    }
     // It was asked for before another server may have become the master.
     if (tenure.order < this.#questioned.order) {
       tenure.question(this.#questioned, this.#why)
@@ -158,7 +157,7 @@ export class Watchdog {
     if (first === undefined || first.due >= this.#timerDue) return
     const { clock } = this.#options
     const now = clock.monotonic()
-    const due = Math.min(first.due, now + LOOK)
+    const due = Math.min(first.due, now + COMPARED_EVERY)
     if (due >= this.#timerDue) return
     this.#timer?.cancel()
     this.#timerDue = due
@@ -173,11 +172,9 @@ export class Watchdog {
   }
 
   #sendDue(): void {
-    const now = steadyMoment(this.#options.clock)
-    const apart = now.wall - this.#looked.wall - (now.mono - this.#looked.mono)
-    this.#looked = now
-    if (apart > SLIP) this.#slept(apart, now.mono)
-    if (Math.abs(apart) > JUMP) this.ask()
+    const { now, missed, jumped } = this.#suspension.compare()
+    if (missed > 0) this.#slept(missed, now.mono)
+    if (jumped) this.ask()
     this.#options.thread?.beat()
     const due: Tenure[] = []
     for (let first = this.#heap.first; first !== undefined; first = this.#heap.first) {

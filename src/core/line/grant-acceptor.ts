@@ -11,7 +11,7 @@ import { type Grant, isProven } from './grant-message.js'
 import type { PassWithoutServer } from './pass-without-server.js'
 import type { LinePoll } from './line-poll.js'
 import type { LineWaiters } from './line-waiters.js'
-import { TRIAL } from '../../script-constants.js'
+import { TRIAL } from '../../script-times-and-limits.js'
 
 /** ms. A grant is trusted without asking only if at least this much of its trial is left. */
 const ENOUGH = 500

@@ -1,11 +1,11 @@
 import { type Moment, momentOf, type Timer } from '../../base/clock.js'
 import type { Answer, LineProtocol, News, PlaceState } from '../protocol/line-protocol.js'
-import { MessageBrake } from '../waiting/message-brake.js'
+import { MessageThrottle } from '../waiting/message-throttle.js'
 import { askerOf } from './places.js'
 import { isTransient } from '../server/error-kinds.js'
 import type { Place } from '../waiting/waiter.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import { POLL } from '../../script-constants.js'
+import { POLL } from '../../script-times-and-limits.js'
 
 /** How many waiters one script call asks about. */
 export const BATCH = 250
@@ -37,7 +37,7 @@ export class LinePoll {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #line: Polled
-  readonly #pace = new MessageBrake()
+  readonly #pace = new MessageThrottle()
   readonly #news: () => News
   #timer: Timer | undefined
   #due = Infinity

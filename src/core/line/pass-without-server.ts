@@ -4,7 +4,7 @@ import type { LineHost } from '../waiting/gate-host.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
 import type { Grant } from './grant-message.js'
 import type { LineWaiters } from './line-waiters.js'
-import { POLL } from '../../script-constants.js'
+import { POLL } from '../../script-times-and-limits.js'
 
 /**
  * Decides which waiter of this process gets the lock next, without the server. If the process has one place in the line, it is

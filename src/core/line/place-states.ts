@@ -1,5 +1,5 @@
 import type { Moment } from '../../base/clock.js'
-import { TRIAL } from '../../script-constants.js'
+import { TRIAL } from '../../script-times-and-limits.js'
 import type { JoinState, LineProtocol, PlaceState } from '../protocol/line-protocol.js'
 import type { ServerTime } from '../server/server-time.js'
 import type { LineHost } from '../waiting/gate-host.js'

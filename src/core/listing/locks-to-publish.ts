@@ -1,4 +1,4 @@
-import { LONGEST_ENTRY } from '../../script-constants.js'
+import { LONGEST_ENTRY } from '../../script-times-and-limits.js'
 import { numberOf } from '../../keys.js'
 import type { Runtime } from '../client/runtime.js'
 import type { OpenGate } from '../gate/lock-kind.js'

@@ -2,15 +2,15 @@ import { EngineError, isBrokenOff, ReplicationError } from '../../errors.js'
 import { noteKey, slotOf } from '../../keys.js'
 import type { Clock, Timer } from '../../base/clock.js'
 import type { BackgroundWork } from './background-work.js'
-import { type Retry, RETRY_TIME } from './retry.js'
+import { type Retry, RETRY_TIME } from './retry-unanswered.js'
 import { LONGEST_UNDO } from './undo-acquire.js'
 import type { Link } from '../../engine/link.js'
-import { NOTE_TIME } from '../../script-constants.js'
+import { NOTE_TIME } from '../../script-times-and-limits.js'
 import { integer } from '../../lua/reply-shape.js'
 import { UNSURE, isTransient } from './error-kinds.js'
 import { quoted } from '../../plain-text.js'
 import { errorOf } from '../../thrown.js'
-import { explained } from '../../trouble.js'
+import { explained } from '../../away-or-refusing.js'
 
 /** ms. How long a note that is no longer needed may stay: many are deleted together. */
 const LINGER = 1000

@@ -1,5 +1,5 @@
 import { EngineError, isBrokenOff } from '../../errors.js'
-import { isAway } from '../../trouble.js'
+import { isAway } from '../../away-or-refusing.js'
 
 /** After these errors, a step may have run. An unknown error may come from a proxy, which knows no more than we do. */
 export const UNSURE: ReadonlySet<string> = new Set(['NO_REPLY', 'BAD_REPLY', 'SERVER'])

@@ -1,10 +1,10 @@
 import { ClosedError, EngineError } from '../../errors.js'
 import type { Clock } from '../../base/clock.js'
-import { LONG_NOTE_TIME } from '../../script-constants.js'
+import { LONG_NOTE_TIME } from '../../script-times-and-limits.js'
 import { type LockProtocol, NOT_HELD } from '../protocol/lock-protocol.js'
 import type { BackgroundWork } from './background-work.js'
 import { mayHaveRun } from './error-kinds.js'
-import { type Retry, RETRY_TIME } from './retry.js'
+import { type Retry, RETRY_TIME } from './retry-unanswered.js'
 
 /** ms. How long a step on a counter is undone at most: its note must outlast the last copy. */
 export const LONGEST_UNDO = LONG_NOTE_TIME / 2

@@ -1,5 +1,5 @@
 import type { Reported } from '../client/observed-call.js'
-import type { Patience } from '../waiting/wait-terms.js'
+import type { Patience } from '../waiting/acquire-request.js'
 import type { Waiter } from '../waiting/waiter.js'
 
 /** The answer to several calls, asked for in their order: the first `granted.length` of them get one grant each. */

@@ -1,4 +1,4 @@
-import { PASS_TIME } from '../../script-constants.js'
+import { PASS_TIME } from '../../script-times-and-limits.js'
 
 const PASSES_OF_A_BATCH = 4096
 

@@ -1,4 +1,4 @@
-import { ALLOWANCE, LISTENS_AFTER } from '../../script-constants.js'
+import { ALLOWANCE, LISTENS_AFTER } from '../../script-times-and-limits.js'
 import type { Runtime } from '../client/runtime.js'
 import { Outsiders } from '../line/listen-to-outsiders.js'
 import type { ScriptRunner } from '../protocol/script-runner.js'

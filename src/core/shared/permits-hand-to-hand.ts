@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js'
-import type { Patience } from '../waiting/wait-terms.js'
+import type { Patience } from '../waiting/acquire-request.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { PermitPassLimit } from './permit-pass-limit.js'
 import type { Passage } from './passage.js'

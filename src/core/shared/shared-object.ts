@@ -1,6 +1,6 @@
 import { EngineError } from '../../errors.js'
 import { checkLease, show } from '../../check-arguments.js'
-import { coreChangeKeys } from '../../lua/scripts.gen.js'
+import { coreDeleteOrExpireKeys } from '../../lua/scripts.gen.js'
 import { mustShareSlot, noteKey } from '../../keys.js'
 import { type Shape, either, nil, text } from '../../lua/reply-shape.js'
 import type { Kept } from '../../api/kept.js'
@@ -108,7 +108,7 @@ export abstract class SharedObject implements Kept {
   /** Changes all its keys, if they belong to this kind of object. */
   async #change(command: 'UNLINK' | 'PEXPIRE' | 'PERSIST', expiry = ''): Promise<boolean> {
     const change = [this.limits ? '1' : '0', command, expiry] as const
-    return (await this.query((runner) => runner.run(coreChangeKeys, this.keys, change))) > 0
+    return (await this.query((runner) => runner.run(coreDeleteOrExpireKeys, this.keys, change))) > 0
   }
 
   /** The number that is its value; 0 if there is none. */

@@ -1,13 +1,13 @@
 import type { Timer } from '../../base/clock.js'
-import { MessageBrake } from '../waiting/message-brake.js'
-import type { Patience } from '../waiting/wait-terms.js'
-import { type Contest as Asked, PollingLoop } from '../waiting/wakeable-loop.js'
-import { troublePause } from '../waiting/trouble-retry.js'
+import { MessageThrottle } from '../waiting/message-throttle.js'
+import type { Patience } from '../waiting/acquire-request.js'
+import { type Contest as Asked, PollingLoop } from '../waiting/polling-loop.js'
+import { troublePause } from '../waiting/trouble-to-wait-out.js'
 import type { Ear } from '../server/shared-subscriptions.js'
 import type { Runtime } from '../client/runtime.js'
 import type { Passage } from './passage.js'
 import { quoted } from '../../plain-text.js'
-import { POLL } from '../../script-constants.js'
+import { POLL } from '../../script-times-and-limits.js'
 
 /** What a turnstile's loop asks for, if messages wake up its waiters. */
 export interface TurnstileContest<W> extends Asked<W> {
@@ -26,7 +26,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Pol
   #called = false
   /** A message said when to ask. */
   #later: { readonly at: number; readonly timer: Timer } | undefined
-  readonly #pace = new MessageBrake()
+  readonly #pace = new MessageThrottle()
   /** It cannot subscribe, or the subscription has not been answered for long. */
   #deaf = false
 

@@ -1,6 +1,6 @@
 import { mustShareSlot } from '../../keys.js'
 import type { Passage } from './passage.js'
-import type { Patience } from '../waiting/wait-terms.js'
+import type { Patience } from '../waiting/acquire-request.js'
 import type { Runtime } from '../client/runtime.js'
 import { Turnstile } from './turnstile.js'
 

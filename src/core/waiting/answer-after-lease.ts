@@ -1,6 +1,6 @@
 import { LockLostError } from '../../errors.js'
 import type { Clock, Moment } from '../../base/clock.js'
-import { marginOf } from '../hold/margin.js'
+import { marginOf } from '../hold/safety-margin.js'
 
 /** Whether the answer came so late that the lease in it is over, less the margin. */
 export const isAfterLease = (clock: Clock, sent: Moment, lease: number): boolean =>

@@ -1,7 +1,7 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
 import { type Clock, limitAnswers, type Timer } from '../../base/clock.js'
 import { GRACE } from './grace-after-abort.js'
-import type { Patience } from './wait-terms.js'
+import type { Patience } from './acquire-request.js'
 
 /** The wait ended before the step did. */
 export const LATE = Symbol('late')

@@ -1,6 +1,6 @@
 import type { GateHost } from './gate-host.js'
 import type { TenureHold } from '../hold/hold.js'
-import type { Request } from './wait-terms.js'
+import type { Request } from './acquire-request.js'
 import { isAfterLease, afterLeaseError } from './answer-after-lease.js'
 import { isMoving } from '../server/error-kinds.js'
 import { type Moment, momentOf } from '../../base/clock.js'

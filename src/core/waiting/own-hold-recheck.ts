@@ -1,6 +1,6 @@
 import type { Timer } from '../../base/clock.js'
 import type { GateHost } from './gate-host.js'
-import { POLL } from '../../script-constants.js'
+import { POLL } from '../../script-times-and-limits.js'
 
 /** While other calls wait here, a hold of this process is not trusted for longer than from one poll to the next. */
 export class HoldRecheck {

@@ -1,7 +1,7 @@
 import type { Runtime } from '../client/runtime.js'
 import { limitedStep, type LATE } from './limited-step.js'
-import type { Patience } from './wait-terms.js'
-import { troublePause, waitsOut } from './trouble-retry.js'
+import type { Patience } from './acquire-request.js'
+import { troublePause, waitsOut } from './trouble-to-wait-out.js'
 
 /**
  * Runs a step that may be repeated, for a call that waits but is in no queue: again and again while there is trouble that such a call waits out. The signal

@@ -7,10 +7,10 @@ import type { TenureHold } from '../hold/hold.js'
 import { GRACE } from './grace-after-abort.js'
 import { oneTooMany } from './max-waiters.js'
 import { WaiterQueue } from './waiter-queue.js'
-import type { Patience, Request } from './wait-terms.js'
+import type { Patience, Request } from './acquire-request.js'
 import type { Runtime } from '../client/runtime.js'
-import { isAway } from '../../trouble.js'
-import { waitsOut } from './trouble-retry.js'
+import { isAway } from '../../away-or-refusing.js'
+import { waitsOut } from './trouble-to-wait-out.js'
 import { newWaiter, type Waiter } from './waiter.js'
 
 /** Called when a waiter leaves before it is served. Resolves when nothing of it is left; undefined if that is so already. */

@@ -1,5 +1,5 @@
 import type { TenureHold } from '../hold/hold.js'
-import type { Patience, Request } from './wait-terms.js'
+import type { Patience, Request } from './acquire-request.js'
 import type { Waiter } from './waiter.js'
 
 /** First in, first out; any waiter may leave at any time at no cost. */

@@ -1,6 +1,6 @@
 import type { Timer } from '../../base/clock.js'
 import type { TenureHold } from '../hold/hold.js'
-import type { Patience, Request } from './wait-terms.js'
+import type { Patience, Request } from './acquire-request.js'
 import type { Ear } from '../server/shared-subscriptions.js'
 
 /** One call that waits: at a gate, unless the types say otherwise. */

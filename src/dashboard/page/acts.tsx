@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import type { Person, ShownLock } from '../state.js'
+import type { Person, ShownLock } from '../page-messages.js'
 import { type Deed, send } from './live.js'
 import { count, shown, whoIs } from './words.js'
 

@@ -1,4 +1,4 @@
-import type { ShownLock } from '../state.js'
+import type { ShownLock } from '../page-messages.js'
 import type { Levels } from './problems.js'
 
 /** What the person has chosen to see. */

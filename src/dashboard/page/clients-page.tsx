@@ -1,4 +1,4 @@
-import type { Person, ShownLock } from '../state.js'
+import type { Person, ShownLock } from '../page-messages.js'
 import { addressOf } from './lane.js'
 import { age, count, hueOf, shown, whoIs } from './words.js'
 

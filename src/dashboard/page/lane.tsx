@@ -1,4 +1,4 @@
-import { type Person, type ShownLock, WINDOW } from '../state.js'
+import { type Person, type ShownLock, WINDOW } from '../page-messages.js'
 import type { Problem } from './problems.js'
 import { edgeOf, HoldBar, PastBar, Track, WaitBar } from './track.js'
 import { age, count, isShared, kindText, permitsText, ROLES, shown, spanOf, usedOf, whoIs } from './words.js'

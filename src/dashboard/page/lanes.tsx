@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { ShownLock } from '../state.js'
+import type { ShownLock } from '../page-messages.js'
 import { Lane, laneHeight } from './lane.js'
 import type { Levels } from './problems.js'
 

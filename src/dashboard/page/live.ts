@@ -1,5 +1,5 @@
-import { changed } from '../change.js'
-import type { Message, ShownLock, Snapshot } from '../state.js'
+import { changed } from '../lock-changes.js'
+import type { Message, ShownLock, Snapshot } from '../page-messages.js'
 
 /** What the page knows, and whether it is still told. */
 export interface Known {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { MOST_PAST, type Past, type Person, type ShownLock, WINDOW } from '../state.js'
+import { MOST_PAST, type Past, type Person, type ShownLock, WINDOW } from '../page-messages.js'
 import { Acts } from './acts.js'
 import { Lane } from './lane.js'
 import type { Problem } from './problems.js'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Rate, type ShownLock, WINDOW } from '../state.js'
+import { type Rate, type ShownLock, WINDOW } from '../page-messages.js'
 import { ALL, type Choice, Order } from './choose.js'
 import { addressOf } from './lane.js'
 import { Lanes } from './lanes.js'

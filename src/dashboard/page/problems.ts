@@ -1,4 +1,4 @@
-import type { Around, ShownLock } from '../state.js'
+import type { Around, ShownLock } from '../page-messages.js'
 import { age, count, shown, whoIs } from './words.js'
 
 /** Something that is wrong. `lock`: the `id` of the lock to look at. */

@@ -1,4 +1,4 @@
-import type { Rate } from '../state.js'
+import type { Rate } from '../page-messages.js'
 import { count } from './words.js'
 
 const [WIDTH, HEIGHT] = [180, 30]

@@ -1,4 +1,4 @@
-import type { ShownSchedule, ShownSlot } from '../state.js'
+import type { ShownSchedule, ShownSlot } from '../page-messages.js'
 import { count, shown, spanOf, timeOf } from './words.js'
 
 const STATES: Readonly<Record<ShownSlot['state'], string>> = {

@@ -1,4 +1,4 @@
-import { type Past, type Person, WINDOW } from '../state.js'
+import { type Past, type Person, WINDOW } from '../page-messages.js'
 import { hueOf, spanOf, whoIs } from './words.js'
 
 /** ms: bars are placed from there, so that only their layer moves. */

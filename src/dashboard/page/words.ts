@@ -1,6 +1,6 @@
 import { spanOf } from '../../cli/text/time-span.js'
 import { plainText } from '../../plain-text.js'
-import { LONGEST, type Person, type ShownLock } from '../state.js'
+import { LONGEST, type Person, type ShownLock } from '../page-messages.js'
 
 export { spanOf }
 

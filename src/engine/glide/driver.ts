@@ -1,6 +1,6 @@
 import { HoldfastError } from '../../errors.js'
 import type { Arg, Reply } from '../../lua/values.js'
-import { missingDatabase } from '../connect-errors.js'
+import { missingDatabase } from '../why-connect-failed.js'
 import {
   type Driver,
   type DriverEvents,

@@ -1,6 +1,6 @@
 import type { ServerState } from '../../core/protocol/lock-protocol.js'
 import { clientOf } from '../../keys.js'
-import { TRIAL } from '../../script-constants.js'
+import { TRIAL } from '../../script-times-and-limits.js'
 import { WRITE } from '../read-write-lock/read-write-lock.js'
 import type { GraphWait } from './wait-graph.js'
 

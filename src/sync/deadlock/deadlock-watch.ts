@@ -2,13 +2,13 @@ import type { Deadlock } from '../../api/deadlock.js'
 import type { Timer } from '../../base/clock.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { LONG } from '../../core/listing/locks-to-publish.js'
-import { OwnNestedWaits, type OwnWait } from '../../core/listing/own-nested-waits.js'
+import { NestedWaitsToPublish, type OwnWait } from '../../core/listing/nested-waits-to-publish.js'
 import { NestedWaitsPublisher } from '../../core/listing/nested-waits-publisher.js'
 import type { ListHome } from '../listing/listed-lock.js'
 import { VictimClaims } from './victim-claims.js'
 import { CycleProof } from './cycle-proof.js'
 import { byVictim, victimOf } from './choose-victim.js'
-import { deadlockError, describe, lineOf } from './description.js'
+import { deadlockError, describe, lineOf } from './deadlock-report.js'
 import type { Proven } from './cycle-proof.js'
 import { WaitGraphReader } from './wait-graph-reader.js'
 import type { Cycle } from './wait-graph.js'
@@ -23,7 +23,7 @@ const REMEMBERS = 1000
 /** Finds calls that wait for one another: those of this client, by what all clients say about theirs. Calls that wait for less than a second cost nothing. */
 export class DeadlockWatch {
   readonly #home: ListHome
-  readonly #own: OwnNestedWaits
+  readonly #own: NestedWaitsToPublish
   readonly #publisher: NestedWaitsPublisher
   readonly #proof = new CycleProof()
   readonly #claims: VictimClaims
@@ -41,7 +41,7 @@ export class DeadlockWatch {
   private constructor(home: ListHome) {
     const { runtime } = home
     this.#home = home
-    this.#own = new OwnNestedWaits(runtime, runtime.options.deadlocks === 'break')
+    this.#own = new NestedWaitsToPublish(runtime, runtime.options.deadlocks === 'break')
     this.#publisher = new NestedWaitsPublisher(runtime)
     this.#claims = new VictimClaims(runtime)
     runtime.nested.begun = () => this.#arm(LONG)

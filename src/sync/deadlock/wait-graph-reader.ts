@@ -1,5 +1,5 @@
 import type { Runtime } from '../../core/client/runtime.js'
-import type { OwnWait } from '../../core/listing/own-nested-waits.js'
+import type { OwnWait } from '../../core/listing/nested-waits-to-publish.js'
 import type { ToldWait } from '../../core/listing/nested-wait-format.js'
 import type { ServerState } from '../../core/protocol/lock-protocol.js'
 import { clientOf, isClientId, numberOf } from '../../keys.js'

@@ -10,7 +10,7 @@ import { LeadLoop } from './lead-loop.js'
 import { LeaderRecord, type Reading } from './leader-record.js'
 import { Observer } from './observer.js'
 import type { LeaderTerm, Times } from './leader-term.js'
-import { marginOf } from '../../core/hold/margin.js'
+import { marginOf } from '../../core/hold/safety-margin.js'
 import { quoted } from '../../plain-text.js'
 
 /** What an election needs from its client. */

@@ -1,6 +1,6 @@
 import type { Runtime } from '../../core/client/runtime.js'
 import { BusyError, EngineError, LockLostError, ReplicationError } from '../../errors.js'
-import { refusesForGood } from '../../trouble.js'
+import { refusesForGood } from '../../away-or-refusing.js'
 
 /** Whether waiting cannot fix this error. */
 export const isFinal = (error: unknown): boolean => {

@@ -6,7 +6,7 @@ import type { Term } from '../../api/election.js'
 import { LeaderTerm, type Reigning } from './leader-term.js'
 import { isFinal } from './final-errors.js'
 import { isError, partOf } from '../../thrown.js'
-import { troubleOf } from '../../trouble.js'
+import { troubleOf } from '../../away-or-refusing.js'
 
 /** The pause between two attempts to be a candidate while the server is away, ms. */
 const PAUSE = 500

@@ -7,7 +7,7 @@ import { electionLeader, electionProclaim, electionWithdraw } from '../../lua/sc
 import type { ScriptRunner } from '../../core/protocol/script-runner.js'
 import { readWritten, type Written, written } from '../../codecs/value-as-text.js'
 import { quoted } from '../../plain-text.js'
-import { LONGEST_VALUE } from '../../script-constants.js'
+import { LONGEST_VALUE } from '../../script-times-and-limits.js'
 
 /** What a leader publishes about itself. */
 export interface Claim extends Written {

@@ -6,8 +6,8 @@ import { LockLostError } from '../../errors.js'
 import type { Written } from '../../codecs/value-as-text.js'
 import type { Claim, LeaderRecord } from './leader-record.js'
 import { isFinal, persist } from './final-errors.js'
-import { marginOf } from '../../core/hold/margin.js'
-import { isAway, troubleOf } from '../../trouble.js'
+import { marginOf } from '../../core/hold/safety-margin.js'
+import { isAway, troubleOf } from '../../away-or-refusing.js'
 import { quoted } from '../../plain-text.js'
 
 /** A leader's lease and renewal deadline, ms. */

@@ -1,5 +1,5 @@
 import type { Timer } from '../../base/clock.js'
-import { MessageBrake } from '../../core/waiting/message-brake.js'
+import { MessageThrottle } from '../../core/waiting/message-throttle.js'
 import { isTransient } from '../../core/server/error-kinds.js'
 import type { Leader, Leaders } from '../../api/election.js'
 import type { TopicListener } from '../topic/topic-listener.js'
@@ -47,7 +47,7 @@ const isSame = (one: Reading | undefined, other: Reading | undefined): boolean =
 /** Shows who leads, again and again. A message only causes a look; what observers see always comes from the server. */
 export class Observer<V> implements Leaders<V> {
   readonly #options: ObserverOptions<V>
-  readonly #pace = new MessageBrake()
+  readonly #pace = new MessageThrottle()
   #listening: Promise<TopicListener | undefined> | undefined
   #waiting: Waiting<V>[] = []
   /** The news that no call has received yet. */

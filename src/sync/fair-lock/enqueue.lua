@@ -19,7 +19,7 @@ local line = {
 removeOverdue(line, string.sub(owners[6], 1, 36))
 local left = math.max(leftOf(lock), 0)
 local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
-local latest = tail and deadlineOf(line, tail) or 0
+local latest = tail and storedDeadline(line, tail) or 0
 -- If one of our places joins behind one of Redisson's, it adds an allowance, which the turn of the Redisson client takes off again. Our own
 -- turns take nothing off, so allowances add up. They do so ahead of our first waiter, because `limitDeadlines` corrects Redisson's places
 -- before it. So that waiter and all that are due later become due earlier, by what it has beyond its need and six allowances. This keeps
@@ -37,7 +37,7 @@ if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * leng
     end
     after = math.max(after, deadline)
   end
-  latest = deadlineOf(line, tail) or 0
+  latest = storedDeadline(line, tail) or 0
 end
 local mine, place, told, joined, due = {}, {}, {}, {}, {}
 local function leaveAll()
@@ -64,7 +64,7 @@ end
 local added = joined[1] and redis.call('ZADD', deadlines, 'NX', unpack(due))
 -- One that stands there already keeps its deadline and its place.
 for i = added == #joined and 0 or #joined, 1, -1 do
-  if added == 0 or deadlineOf(line, joined[i]) ~= due[2 * i - 1] then table.remove(joined, i) end
+  if added == 0 or storedDeadline(line, joined[i]) ~= due[2 * i - 1] then table.remove(joined, i) end
 end
 if joined[1] then orUndo(leaveAll, redis.call, 'RPUSH', queue, unpack(joined)) end
 orUndo(leaveAll, extendLine, line, latest)

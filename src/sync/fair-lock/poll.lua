@@ -26,7 +26,7 @@ end
 local later, raised, before, moved = 0, 0, nil, {}
 local some = placesAt(queue, 0, LINE_REMOVED)
 for place, owner in ipairs(some) do
-  local score = (mine[owner] or before) and deadlineOf(line, owner)
+  local score = (mine[owner] or before) and storedDeadline(line, owner)
   if mine[owner] or score then
     local known = score or before and before - later or line.now
     local due = math.max(later, isOurs(owner) and 0 or raised, math.ceil((before or known) - known))
@@ -47,7 +47,7 @@ end
 addScores(deadlines, moved)
 -- If the line is too long for one script, those that ask are looked up.
 for i = 5, redis.call('LLEN', queue) > #some and #owners or 0, 2 do
-  local score = not states[owners[i]] and deadlineOf(line, owners[i])
+  local score = not states[owners[i]] and storedDeadline(line, owners[i])
   if score then
     redis.call('ZADD', deadlines, math.max(math.ceil(score), line.now + math.max(left, 0) + allowance * #some), owners[i])
     states[owners[i]] = 0

@@ -1,6 +1,6 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
 import { limitAnswers, type Timer } from '../../base/clock.js'
-import { POLL } from '../../script-constants.js'
+import { POLL } from '../../script-times-and-limits.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { isTransient } from '../../core/server/error-kinds.js'
 import { AcquireTimeoutError } from '../../errors.js'

@@ -3,9 +3,9 @@ import type { Codec } from '../../api/codec.js'
 import type { Timer } from '../../base/clock.js'
 import { ClosedError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
-import { POLL } from '../../script-constants.js'
+import { POLL } from '../../script-times-and-limits.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { MessageBrake } from '../../core/waiting/message-brake.js'
+import { MessageThrottle } from '../../core/waiting/message-throttle.js'
 import type { TopicListener } from '../topic/topic-listener.js'
 import type { Topics } from '../topic/topics.js'
 import { type Ended, endedOf, LONGEST_MESSAGE } from './end-message.js'
@@ -35,7 +35,7 @@ export interface FollowerOptions {
 /** Waits for the computation of another process. A message reports how it ended; a look each second finds what a lost message would have reported. */
 export class Follower {
   readonly #options: FollowerOptions
-  readonly #brake = new MessageBrake()
+  readonly #throttle = new MessageThrottle()
   #listening: Promise<TopicListener | undefined> | undefined
   /** An outcome counts if its token differs from this one. */
   #after = 0n
@@ -145,7 +145,7 @@ export class Follower {
     this.#soon ??= clock.setTimer(() => {
       this.#soon = undefined
       this.#look()
-    }, this.#brake.delay(clock.monotonic()))
+    }, this.#throttle.delay(clock.monotonic()))
   }
 
   #look(): void {

@@ -1,4 +1,4 @@
-import { FIELD } from '../../script-constants.js'
+import { FIELD } from '../../script-times-and-limits.js'
 import { highwayHash128 } from './highway-hash.js'
 
 /** Redisson's key for the hash, as 32-bit words, the lower word of each number first. */

@@ -3,7 +3,7 @@ import { overlap } from '../../core/gate/lock-kind.js'
 import type { TenureHold } from '../../core/hold/hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { LockProtocol } from '../../core/protocol/lock-protocol.js'
-import type { Request } from '../../core/waiting/wait-terms.js'
+import type { Request } from '../../core/waiting/acquire-request.js'
 import type { Tenure } from '../../core/hold/tenure.js'
 import { DeadlockError } from '../../errors.js'
 

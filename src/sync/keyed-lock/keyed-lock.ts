@@ -2,7 +2,7 @@ import { platform } from '#platform'
 import type { Answer } from '../../core/protocol/line-protocol.js'
 import { type Attempt, isHeld, isPassed, NO_LINE, type ServerState, SHOWN } from '../../core/protocol/lock-protocol.js'
 import { keyedDeadlines, keyedGrants, keyedQueue, keyedSets, keyedTurn } from '../../keys.js'
-import { KEYED_PART } from '../../script-constants.js'
+import { KEYED_PART } from '../../script-times-and-limits.js'
 import {
   keyedLockAcquire,
   keyedLockAsk,

@@ -1,5 +1,5 @@
 import { SharedObject } from '../../core/shared/shared-object.js'
-import type { Patience } from '../../core/waiting/wait-terms.js'
+import type { Patience } from '../../core/waiting/acquire-request.js'
 import type { Answer, Passage } from '../../core/shared/passage.js'
 import { latchChannel } from '../../keys.js'
 import { latchCountDown, latchDelete, latchTrySetCount } from '../../lua/scripts.gen.js'

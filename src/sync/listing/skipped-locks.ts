@@ -1,7 +1,7 @@
 import type { ListOptions } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { isTransient } from '../../core/server/error-kinds.js'
-import { isAway } from '../../trouble.js'
+import { isAway } from '../../away-or-refusing.js'
 import { EngineError } from '../../errors.js'
 
 /** Errors of a single key: another program's, or one that no client could use in a cluster. */

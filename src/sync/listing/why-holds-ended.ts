@@ -3,7 +3,7 @@ import type { Runtime } from '../../core/client/runtime.js'
 import { FORCED_BY, FORCED_STAYS } from '../../core/listing/force-note.js'
 import { SETTLES } from '../../core/listing/index-publisher.js'
 import { forcedKey, indexKey, isClientId, numberOf, registerKey } from '../../keys.js'
-import { listingSaid } from '../../lua/scripts.gen.js'
+import { listingSomeEntries } from '../../lua/scripts.gen.js'
 import { isTransient } from '../../core/server/error-kinds.js'
 import { anything } from '../../lua/reply-shape.js'
 import { readEntry } from './published-claims.js'
@@ -73,7 +73,7 @@ export class WhyHoldsEnded {
   async noteOf(key: string): Promise<Note | undefined> {
     const note = this.#keyOf(forcedKey(key))
     if (note === undefined) return undefined
-    const [left, [by = '']] = await this.#runtime.link.run(listingSaid, [note], [FORCED_BY])
+    const [left, [by = '']] = await this.#runtime.link.run(listingSomeEntries, [note], [FORCED_BY])
     const fits = left > 0 && left <= FORCED_STAYS && isClientId(by)
     return fits ? { by, at: this.#now - (FORCED_STAYS - left) } : undefined
   }
@@ -83,7 +83,7 @@ export class WhyHoldsEnded {
     const { person, fields, noticed } = ended
     const index = isClientId(person.client) ? this.#keyOf(indexKey(person.client)) : undefined
     if (index === undefined) return PERHAPS_RELEASED
-    const [left, values] = await this.#runtime.link.run(listingSaid, [index], fields)
+    const [left, values] = await this.#runtime.link.run(listingSomeEntries, [index], fields)
     const number = numberOf(person.owner)
     const said = values.map((value) => readEntry(value))
     if (said.some((entry) => entry?.lost === number)) return DELETED

@@ -1,5 +1,5 @@
 import { NO_LINE, type ServerState, SHOWN } from '../../core/protocol/lock-protocol.js'
-import { WAITERS_PART } from '../../script-constants.js'
+import { WAITERS_PART } from '../../script-times-and-limits.js'
 import { lockInspect } from '../../lua/scripts.gen.js'
 import type { ScriptRunner } from '../../core/protocol/script-runner.js'
 import { holdersOf } from './holders.js'

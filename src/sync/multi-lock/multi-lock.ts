@@ -1,5 +1,5 @@
 import type { Hold } from '../../api/hold.js'
-import { MultiLockBase } from './multi-lock-base.js'
+import { SeveralLocks } from './several-locks.js'
 import { failuresOf } from './member-outcomes.js'
 import type { Missed, Wanted } from './retry-rounds.js'
 import type { SeveralHolds } from './several-holds.js'
@@ -9,7 +9,7 @@ import { LATE } from '../../core/waiting/limited-step.js'
  * Acquires all of several locks, of any kinds and clients. It waits for one lock at a time, and only while it holds none. So two
  * calls that want the same locks in opposite orders never wait for each other.
  */
-export class MultiLock extends MultiLockBase {
+export class MultiLock extends SeveralLocks {
   readonly kind = { name: 'multiLock' }
 
   get needed(): number {

@@ -8,12 +8,12 @@
 if redis.call('PEXPIRE', note, math.max(leftOf(note), 1)) == 1 then
   return whole(textOf(permits)) or 0
 end
-if not countWith(textOf(permits) or '0', amount) then
+if not addToCount(textOf(permits) or '0', amount) then
   return redis.error_reply('WRONGKIND a text that is no count, or one too large')
 end
 local available = redis.call('INCRBY', permits, amount)
 redis.call('SET', note, 1, 'PX', LONG_NOTE_TIME)
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.timeouts, line.over, line.most, line.visits, line.added = timeouts, 0, MOST_GRANTED, 1, tonumber(amount)
-handOver(line, available, false)
+handOverPermits(line, available, false)
 return available

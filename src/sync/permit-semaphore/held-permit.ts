@@ -1,7 +1,7 @@
 import type { Moment } from '../../base/clock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { RETRY_TIME } from '../../core/server/retry.js'
+import { RETRY_TIME } from '../../core/server/retry-unanswered.js'
 import type { HoldWatch, TenureHold } from '../../core/hold/hold.js'
 import { type TenureHost, Tenure } from '../../core/hold/tenure.js'
 import type { LeaseTerms } from '../../core/hold/lease-terms.js'

@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import type { ReleaseMode } from '../../api/hold.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import type { Patience } from '../../core/waiting/wait-terms.js'
+import type { Patience } from '../../core/waiting/acquire-request.js'
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { LeaseTerms } from '../../core/hold/lease-terms.js'
 import type { Answer } from '../../core/shared/passage.js'

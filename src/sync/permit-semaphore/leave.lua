@@ -10,7 +10,7 @@ local text = redis.pcall('GETRANGE', permits, 0, 31)
 line.left = (type(text) == 'string' and whole(text) or 0) + line.over
 local back = leaveLine(line, owner)
 if back > 0 then
-  handOver(line, line.left, false)
+  handOverPermits(line, line.left, false)
 elseif turnLeft(line) == 0 then
   -- A place behind it may want fewer.
   noticeOutsiders(line)

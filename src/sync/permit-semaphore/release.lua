@@ -18,7 +18,7 @@ for i = 7, #ids do
   scores[i] = ends
 end
 local before, over, reaped = textOf(permits), 0, 0
-if before and not countWith(before, #ids) then
+if before and not addToCount(before, #ids) then
   return redis.error_reply('WRONGKIND a text that is no count, or one too large')
 end
 over, reaped = reclaimExpired(permits, timeouts, now, 0)
@@ -48,5 +48,5 @@ line.over, line.lapsed, line.left, line.added = over, reaped > 0, available, #id
 if #client > 36 then
   pcall(leaveLine, line, client)
 end
-handOver(line, line.left, not lined)
+handOverPermits(line, line.left, not lined)
 return 1

@@ -17,5 +17,5 @@ if not before then
 end
 local more = amount - (text and before + redis.call('ZCARD', timeouts) or line.over)
 redis.call('SET', note, 1, 'PX', NOTE_TIME)
-handOver(line, redis.call('INCRBY', permits, more) + line.over, false)
+handOverPermits(line, redis.call('INCRBY', permits, more) + line.over, false)
 return more

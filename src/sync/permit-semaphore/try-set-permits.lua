@@ -15,5 +15,5 @@ end
 redis.call('SET', permits, amount)
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.timeouts, line.over, line.most, line.visits = timeouts, 0, MOST_GRANTED, 1
-handOver(line, tonumber(amount), false)
+handOverPermits(line, tonumber(amount), false)
 return 1

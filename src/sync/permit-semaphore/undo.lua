@@ -11,7 +11,7 @@ for i = 6, #ids do
   taken = taken + (scores[i] and 1 or 0)
 end
 local before = taken > 0 and textOf(permits)
-if before and not countWith(before, taken) then
+if before and not addToCount(before, taken) then
   return redis.error_reply('WRONGKIND a text that is no count, or one too large')
 end
 for i = 6, #ids do
@@ -32,6 +32,6 @@ redis.call('SET', note, 1, 'PX', NOTE_TIME)
 if available then
   local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
   line.timeouts, line.over, line.most, line.visits, line.added = timeouts, 0, MOST_GRANTED, 1, taken
-  handOver(line, available, false)
+  handOverPermits(line, available, false)
 end
 return taken

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js'
-import type { Patience } from '../../core/waiting/wait-terms.js'
+import type { Patience } from '../../core/waiting/acquire-request.js'
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
@@ -7,7 +7,7 @@ import type { Answer, Passage } from '../../core/shared/passage.js'
 import { unlessSetUp } from '../../core/shared/unless-set-up.js'
 import { NotInitializedError } from '../../errors.js'
 import { limiterChannel, limiterGrants, limiterOrder, limiterPermits, limiterPlaces, limiterValue } from '../../keys.js'
-import { LONGEST_PAUSE, POLL, RATE_ALLOWANCE } from '../../script-constants.js'
+import { LONGEST_PAUSE, POLL, RATE_ALLOWANCE } from '../../script-times-and-limits.js'
 import {
   rateLimiterAsk,
   rateLimiterAvailable,

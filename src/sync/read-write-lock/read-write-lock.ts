@@ -1,9 +1,9 @@
 import type { Answer } from '../../core/protocol/line-protocol.js'
 import { type Attempt, isHeld, isPassed, NO_LINE, type ServerState, SHOWN } from '../../core/protocol/lock-protocol.js'
-import { ReadGate } from '../../core/gate/read-gate.js'
-import type { ReadProtocol } from '../../core/protocol/read-protocol.js'
-import type { WriteProtocol } from '../../core/protocol/write-protocol.js'
-import { WriteGate } from '../../core/gate/write-gate.js'
+import { ReadGate } from './read-gate.js'
+import type { ReadProtocol } from './read-protocol.js'
+import type { WriteProtocol } from './write-protocol.js'
+import { WriteGate } from './write-gate.js'
 import { EngineError } from '../../errors.js'
 import {
   readCompanion,

@@ -1,7 +1,7 @@
 import { enclosing } from '../../base/scope.js'
 import { BusyError, DeadlockError, EngineError, type MemberFailure } from '../../errors.js'
 import type { Hold } from '../../api/hold.js'
-import { MultiLockBase } from '../multi-lock/multi-lock-base.js'
+import { SeveralLocks } from '../multi-lock/several-locks.js'
 import type { Missed, Wanted } from '../multi-lock/retry-rounds.js'
 import { released, type SeveralHolds } from '../multi-lock/several-holds.js'
 import { LATE } from '../../core/waiting/limited-step.js'
@@ -14,7 +14,7 @@ const MOST = 1000
  * A majority of locks on independent servers, like Redisson's RedissonRedLock. It asks all of them at once. It does not wait for a
  * minority that is down or silent, and the hold knows until when a majority is certain.
  */
-export class RedLock extends MultiLockBase {
+export class RedLock extends SeveralLocks {
   readonly kind = { name: 'redLock' }
 
   get needed(): number {
@@ -82,7 +82,7 @@ class Round {
   #late: ((hold: Hold, index: number) => void) | undefined
 
   constructor(
-    { members, needed }: Pick<MultiLockBase, 'members' | 'needed'>,
+    { members, needed }: Pick<SeveralLocks, 'members' | 'needed'>,
     share: number,
     tries: readonly Promise<Hold | undefined | typeof LATE>[],
   ) {

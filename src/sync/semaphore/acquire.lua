@@ -5,7 +5,7 @@
 -- ARGV wanted[1..] (count)
 -- returns integer how many of the calls have theirs, -1 if no permits are set, -2 if it may be another's turn
 
-local free, noted = available(permits, note)
+local free, noted = notedOrAvailable(permits, note)
 if free == nil then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
@@ -20,7 +20,7 @@ if redis.call('EXISTS', queue, deadlines, turn) > 0 then
 end
 if calls > 0 then
   --functions
-  local refusal = take(permits, note, taken, 0)
+  local refusal = takePermits(permits, note, taken, 0)
   if refusal then
     return refusal
   end

@@ -14,7 +14,7 @@ if always == '0' and not before then
   redis.call('SET', note, 0, 'PX', LONG_NOTE_TIME)
   return -1
 end
-if not countWith(before or '0', amount) then
+if not addToCount(before or '0', amount) then
   return redis.error_reply('WRONGKIND a text that is no count, or one too large')
 end
 local available = redis.call('INCRBY', permits, amount)
@@ -30,5 +30,5 @@ line.visits, line.left, line.added = visits, available, amount
 if #client > 36 then
   pcall(leaveLine, line, client)
 end
-handOver(line, line.left, not lined)
+handOverPermits(line, line.left, not lined)
 return 1

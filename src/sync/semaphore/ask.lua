@@ -9,7 +9,7 @@
 -- returns [integer calls, integer first, integer open, integer share] how many of the calls have theirs, -1 if no permits are set; 1 if it
 -- is the first in the line, 2 if outsiders were seen, too; for how many ms at most permits are left to them, and for how many releases
 
-local stored, noted = available(permits, note)
+local stored, noted = notedOrAvailable(permits, note)
 local calls, taken = fitIn(wanted, 7, stored or 0)
 if stored == nil then
   return redis.error_reply('WRONGKIND a text that is no count')
@@ -42,7 +42,7 @@ if open == 0 and not first then
   calls, more = fitIn(wanted, calls, line.left)
 end
 local share = markListening(line, owner, first, own, mark, open)
-local refusal = taken + more + paid + has > 0 and take(permits, note, taken + more, paid + has)
+local refusal = taken + more + paid + has > 0 and takePermits(permits, note, taken + more, paid + has)
 if refusal then
   return refusal
 end

@@ -1,5 +1,5 @@
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
-import type { Patience } from '../../core/waiting/wait-terms.js'
+import type { Patience } from '../../core/waiting/acquire-request.js'
 import type { Answer } from '../../core/shared/passage.js'
 import { unlessSetUp } from '../../core/shared/unless-set-up.js'
 import { permitsAmounts, permitsDeadlines, permitsGrants, permitsQueue, permitsTurn } from '../../keys.js'

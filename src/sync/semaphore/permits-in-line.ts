@@ -4,7 +4,7 @@ import type { ScriptRunner } from '../../core/protocol/script-runner.js'
 import type { Answer, Passage } from '../../core/shared/passage.js'
 import { type PermitLineKeys, PermitPlace } from '../../core/shared/permit-place.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
-import type { Patience } from '../../core/waiting/wait-terms.js'
+import type { Patience } from '../../core/waiting/acquire-request.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
 import { semaphoreChannel } from '../../keys.js'
 

@@ -7,7 +7,7 @@
 redis.call('PEXPIRE', note, NOTE_TIME)
 local taken = whole(textOf(note)) or 0
 local before = taken > 0 and textOf(permits)
-if before and not countWith(before, taken) then
+if before and not addToCount(before, taken) then
   redis.call('PEXPIRE', note, LONG_NOTE_TIME)
   return redis.error_reply('WRONGKIND a text that is no count, or one too large')
 end
@@ -23,5 +23,5 @@ if type(available) == 'table' then
 end
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.added = taken
-handOver(line, available, false)
+handOverPermits(line, available, false)
 return taken

@@ -1,6 +1,6 @@
 import { checkBackoff } from '../../check-arguments.js'
 import type { SpinBackoff } from '../../api/lock.js'
-import type { Backoff } from '../../core/waiting/wait-terms.js'
+import type { Backoff } from '../../core/waiting/acquire-request.js'
 
 /** Up to this many random ms are added, to separate calls that began together. */
 const JITTER = 16

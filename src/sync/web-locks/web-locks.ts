@@ -3,7 +3,7 @@ import type { WebLock, WebLockInfo, WebLockMode, WebLocks, WebLocksSnapshot } fr
 import { onAbort, reasonOf } from '../../base/abort.js'
 import { UnitOfWork } from '../../base/owner.js'
 import { GatedLock } from '../../core/gate/gated-lock.js'
-import type { WriteGate } from '../../core/gate/write-gate.js'
+import type { WriteGate } from '../read-write-lock/write-gate.js'
 import type { TenureHold } from '../../core/hold/hold.js'
 import { whileHeld } from '../../core/hold/using.js'
 import { ClosedError, LockLostError } from '../../errors.js'

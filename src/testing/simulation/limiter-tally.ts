@@ -5,7 +5,7 @@ import type { Flight } from './sent-command.js'
 import type { Party } from './party.js'
 import type { SimProcess } from './sim-process.js'
 import type { Step } from './worker-program.js'
-import { RateLine } from './rate-line.js'
+import { RateLineOrder } from './rate-line-order.js'
 import { type Asked, Ledger, Tally } from './tally.js'
 import type { Arg, Reply } from '../../lua/values.js'
 
@@ -36,7 +36,7 @@ export class LimiterTally extends Tally {
   /** Grants that nobody has given up, by their bytes, and whose they are. */
   readonly #grants = new Map<Party, Map<string, Grant>>()
   readonly #told = new Ledger()
-  readonly #line = new RateLine(this.scene, this.verdict)
+  readonly #line = new RateLineOrder(this.scene, this.verdict)
 
   protected async perform(_worker: string, process: SimProcess, step: Step): Promise<void> {
     const { name, does } = step

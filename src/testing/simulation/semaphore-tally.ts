@@ -2,7 +2,7 @@ import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Client } from '../../api/client.js'
 import type { Flight } from './sent-command.js'
 import type { Party } from './party.js'
-import { COUNTED_LINE, PermitsLine } from './permits-line.js'
+import { COUNTED_LINE, PermitsLineOrder } from './permits-line-order.js'
 import type { SimProcess } from './sim-process.js'
 import type { Step } from './worker-program.js'
 import { type Asked, Ledger, Tally } from './tally.js'
@@ -27,7 +27,7 @@ export class SemaphoreTally extends Tally {
   /** What it may have given back, or taken, where nobody was told. */
   readonly #doubtful = new Ledger()
   #before: ReadonlyMap<string, number> = new Map()
-  readonly #line = new PermitsLine(this.scene, this.verdict, COUNTED_LINE)
+  readonly #line = new PermitsLineOrder(this.scene, this.verdict, COUNTED_LINE)
 
   protected async perform(_worker: string, process: SimProcess, step: Step): Promise<void> {
     const { name, does } = step

@@ -1,7 +1,7 @@
 import type { Flight } from './sent-command.js'
-import { LineWatch, isStranger } from './line-watch.js'
+import { LockLineOrder, isStranger } from './lock-line-order.js'
 import type { Party } from './party.js'
-import { PermitsLine } from './permits-line.js'
+import { PermitsLineOrder } from './permits-line-order.js'
 import type { Held } from './sim-process.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { SimKind } from './sim-kind.js'
@@ -47,15 +47,15 @@ export class ServerWatch {
   #keysBefore = 0
   #ownersBefore: readonly string[] = []
   /** Where the kinds of this history have one. */
-  readonly line: LineWatch | undefined
-  readonly #permits: PermitsLine | undefined
+  readonly line: LockLineOrder | undefined
+  readonly #permits: PermitsLineOrder | undefined
 
   constructor(scene: Scene, verdict: Verdict) {
     this.#scene = scene
     this.#verdict = verdict
-    this.line = scene.kinds.some(({ fair }) => fair) ? new LineWatch(scene, verdict) : undefined
+    this.line = scene.kinds.some(({ fair }) => fair) ? new LockLineOrder(scene, verdict) : undefined
     const permits = this.#kind.permitsLine
-    this.#permits = permits && new PermitsLine(scene, verdict, permits)
+    this.#permits = permits && new PermitsLineOrder(scene, verdict, permits)
   }
 
   holders(name: string): readonly string[] {

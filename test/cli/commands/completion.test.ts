@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { commands } from '#src/cli/commands/all-commands.js'
-import { describedOf } from '#src/cli/completion/parts.js'
+import { describedOf } from '#src/cli/completion/described-commands.js'
 import { holdfast, linesOf } from './stage.js'
 
 const all = await describedOf(commands)

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import type { Snapshot } from '#src/dashboard/state.js'
+import type { Snapshot } from '#src/dashboard/page-messages.js'
 import { until } from '../../support/until.js'
 
 const MAIN = resolve('dist/cli/main.js')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { virtualClock } from 'holdfast/testing'
 import { momentOf } from '#src/base/clock.js'
 import { ReleaseCallerLimit } from '#src/core/hold/release-caller-limit.js'
-import { newPage, SharedProof } from '#src/core/hold/shared-proof.js'
+import { newPage, SharedProof } from '#src/core/hold/proof-between-threads.js'
 import { type TenureHost, Tenure } from '#src/core/hold/tenure.js'
 
 const LEASE = 30_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MAX_SAFE_INTEGER } from '#src/script-constants.js'
+import { MAX_SAFE_INTEGER } from '#src/script-times-and-limits.js'
 import { systemClock } from '#src/base/clock.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { semaphoreDrain } from '#src/lua/scripts.gen.js'

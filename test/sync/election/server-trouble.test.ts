@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LONGEST_VALUE } from '#src/script-constants.js'
+import { LONGEST_VALUE } from '#src/script-times-and-limits.js'
 import { EngineError, type Leader } from 'holdfast'
 import { onServer } from '../../support/server.js'
 import { onStage } from '../../support/stage.js'

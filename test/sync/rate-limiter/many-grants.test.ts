@@ -6,7 +6,7 @@ import { connect } from '#src/index.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import type { Script } from '#src/lua/script.js'
 import {
-  coreChangeKeys,
+  coreDeleteOrExpireKeys,
   rateLimiterAvailable,
   rateLimiterRelease,
   rateLimiterUndo,
@@ -366,7 +366,7 @@ void describe('the time of a server with very many grants', () => {
     behind: () => false,
   }
   const deletes = {
-    script: coreChangeKeys,
+    script: coreDeleteOrExpireKeys,
     more: [],
     args: () => ['1', 'UNLINK', ''],
     behind: () => false,

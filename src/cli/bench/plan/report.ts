@@ -2,7 +2,7 @@ import type { Figures } from '../measure.js'
 import type { Row } from '../rows.js'
 import { coresOf, type Costs, ENOUGH, limitsOf } from './cost.js'
 import { capacityOf, type Demand, demandOf, type Load, requestsOf } from './demand.js'
-import type { Wanted } from './options.js'
+import type { Wanted } from './plan-options.js'
 
 /** What was measured, by row. */
 export type Measured = Readonly<Record<Row['id'], Figures>>

@@ -39,7 +39,7 @@ local function grantNext(line, mine)
       return nil
     end
     deaf[client] = true
-    local known = deadlineOf(line, owner) or 0
+    local known = storedDeadline(line, owner) or 0
     -- Once a place has a mark, the mark stays.
     local mark = (known % 1 == 0 and trial or known) % 1
     redis.call('ZADD', line.deadlines, math.min(math.floor(known), line.now + TRIAL) + mark, owner)

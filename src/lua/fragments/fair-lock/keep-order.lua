@@ -3,12 +3,12 @@
 -- compute from the difference that it should sleep forever.
 local function keepOrder(line, waiting, first, latest)
   local behind = placeAt(line.queue, waiting, first)
-  if not behind or (deadlineOf(line, behind) or latest) >= latest then
+  if not behind or (storedDeadline(line, behind) or latest) >= latest then
     return
   end
   local later, moved = 0, {}
   for _, owner in ipairs(placesAt(line.queue, first - 1, LINE_REMOVED)) do
-    local deadline = deadlineOf(line, owner) or latest
+    local deadline = storedDeadline(line, owner) or latest
     -- In whole ms, because a fraction is a mark.
     later = math.max(later, math.ceil(latest - deadline))
     latest = deadline + later

@@ -2,12 +2,12 @@
 -- becomes due its own allowance after the one before it, an hour at most. Any time beyond that has added up in a line that never empties,
 -- and would keep a dead waiter there for as long. Our waiters never become due earlier.
 local function limitDeadlines(line, ahead, waiting, first, lease)
-  local before = deadlineOf(line, ahead) or 0
+  local before = storedDeadline(line, ahead) or 0
   local latest, least = line.now + lease, line.now + lease
   for i = first, first + 63 do
     local owner = placeAt(line.queue, waiting, i)
     if not owner then return end
-    local deadline = not isOurs(owner) and deadlineOf(line, owner)
+    local deadline = not isOurs(owner) and storedDeadline(line, owner)
     if not deadline then
       return i > first and keepOrder(line, waiting, i, least)
     end

@@ -7,7 +7,7 @@ local function removeOverdue(line, client)
   local steps = LINE_REMOVED / 2
   -- Whether a place is removed alone. If its whole client must go, notes that, with the mark, in `line.dead`.
   local function look(owner)
-    local deadline = deadlineOf(line, owner) or 0
+    local deadline = storedDeadline(line, owner) or 0
     local whose = string.sub(owner, 1, 36)
     local late, marked = deadline <= line.now, isOurs(owner) and deadline % 1 ~= 0 and whose ~= client
     -- A mark that seems older than 7 s, at a place that is not overdue, may have been made before the server's clock was set back.

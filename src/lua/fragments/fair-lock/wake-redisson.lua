@@ -9,13 +9,13 @@ local function wakeRedisson(line, waiting, place, trial)
     -- When it acquires the lock, it takes its allowance off all deadlines, including those of the places that it moved ahead of. So
     -- they get the allowance in advance.
     for i = 1, place - 1 do
-      local mark = (deadlineOf(line, waiting[i]) or 0) % 1
+      local mark = (storedDeadline(line, waiting[i]) or 0) % 1
       redis.call('ZADD', line.deadlines, line.now + TRIAL + line.allowance + mark, waiting[i])
     end
     keepOrder(line, waiting, place + 1, trial + line.allowance)
   elseif placeAt(line.queue, waiting, 2) then
     -- If those ahead of it were dropped, it may be due much later. If it is alone, its deadline stays, because newcomers count from it.
-    local known = deadlineOf(line, owner) or 0
+    local known = storedDeadline(line, owner) or 0
     redis.call('ZADD', line.deadlines, math.min(known, line.now + line.allowance), owner)
   end
   redis.pcall(line.publish, line.channel .. ':' .. owner, '0')

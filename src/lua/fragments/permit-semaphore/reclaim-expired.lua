@@ -5,7 +5,7 @@ local function reclaimExpired(permits, timeouts, now, asked)
   local over = redis.call('ZCOUNT', timeouts, '-inf', now)
   local reaped = math.min(over, math.max(asked, 2000))
   local counts = reaped > 0 and textOf(permits)
-  if counts and not countWith(counts, reaped) then
+  if counts and not addToCount(counts, reaped) then
     return over, 0
   end
   local gone = reaped > 0 and membersAt(timeouts, 0, reaped) or {}

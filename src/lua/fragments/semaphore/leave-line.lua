@@ -2,7 +2,7 @@
 -- the line is too long to search, the place goes when it comes to the head.
 local function leaveLine(line, owner)
   local has = endTrial(line, owner)
-  if has > 0 and countWith(textOf(line.permits), has) then
+  if has > 0 and addToCount(textOf(line.permits), has) then
     line.left = redis.call('INCRBY', line.permits, has) + (line.over or 0)
     line.added = line.added + has
   elseif redis.call('ZREM', line.deadlines, owner) == 1 then
