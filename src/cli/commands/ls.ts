@@ -7,6 +7,7 @@ import { chosenOf, CLIENTS, doingOf } from '../locks/filter.js'
 import { jsonLine } from '../locks/json.js'
 import { ANY_KIND, anyKindOf } from '../locks/listed-kinds.js'
 import { LeftOut } from '../locks/left-out.js'
+import { isBlocked, withoutSilent } from '../locks/places.js'
 import { Progress } from '../locks/progress.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
@@ -80,11 +81,11 @@ export const run = async (args: readonly string[]): Promise<number> => {
     const rows: (readonly string[])[] = []
     const leftOut = new LeftOut()
     const found = locksOf(client, { pattern, kind, scan: values.scan, onSkipped: leftOut.add })
-    const wanted = values.blocked ? blockedOf(found) : found
-    for await (const lock of order === undefined ? wanted : sortedBy(order, wanted)) {
+    const wanted = values.blocked ? blockedOf(found, now) : found
+    for await (const lock of order === undefined ? wanted : sortedBy(order, wanted, now)) {
       if (chosen !== undefined && doingOf(lock, chosen) === '') continue
       if (values.json) write(jsonLine(lock, now()))
-      else rows.push(cellsOf(titles, lock, { now: now(), chosen }))
+      else rows.push(cellsOf(titles, withoutSilent(lock, now()), { now: now(), chosen }))
     }
     if (values.json) return leftOut.report()
     if (rows.length === 0 && process.stderr.isTTY) say(values.scan ? 'found none' : NONE)
@@ -93,15 +94,20 @@ export const run = async (args: readonly string[]): Promise<number> => {
   })
 }
 
-async function* blockedOf(locks: AsyncIterable<ListedLock>): AsyncGenerator<ListedLock, undefined> {
-  for await (const lock of locks) if (lock.waiting.length > 0) yield lock
+async function* blockedOf(locks: AsyncIterable<ListedLock>, now: () => number): AsyncGenerator<ListedLock, undefined> {
+  for await (const lock of locks) if (isBlocked(lock, now())) yield lock
   return undefined
 }
 
-async function* sortedBy(order: Order, locks: AsyncIterable<ListedLock>): AsyncGenerator<ListedLock, undefined> {
+async function* sortedBy(
+  order: Order,
+  locks: AsyncIterable<ListedLock>,
+  now: () => number,
+): AsyncGenerator<ListedLock, undefined> {
   const all: ListedLock[] = []
   for await (const lock of locks) all.push(lock)
-  yield* ordered(all, order, false)
+  const whole = new Map(all.map((lock) => [withoutSilent(lock, now()), lock]))
+  for (const lock of ordered([...whole.keys()], order, false)) yield whole.get(lock) ?? lock
   return undefined
 }
 

@@ -34,11 +34,15 @@ export const page: Page = {
   waiting    a call stands in the line
   granted    an owner holds the lock
   gave up    a place left the line
+  left       a place left the line: it gave up, or was granted the lock and
+             released it between two looks (gave up in JSON, not certain)
   released   its owner released the lock
   expired    its lease ended
   forced     somebody released it by force
   deleted    somebody removed it from the server
 "perhaps": what the server shows does not prove that it was this.
+A name is looked at four times a second, a pattern once: watch the name while
+you free a lock.
 
 Examples:
   holdfast watch nightly-report

@@ -17,14 +17,14 @@ const LOOKED_AT = 100
 const LATE = 1000
 
 /** A client of holdfast has an 8 there, and one of Redisson, whose ids are random, a 4. */
-const isRedissons = ({ client }: ListedHolder): boolean => client[14] === '4'
+export const isOfRedisson = ({ client }: Pick<ListedHolder, 'client'>): boolean => client[14] === '4'
 
 /** What can be said without asking about the label. One who has published its hold has had a label before. */
 export const signOf = (holder: ListedHolder): Sign => {
   if (holder.label !== undefined) return { is: 'labelled' }
   if (holder.labelUnknown !== undefined) return { is: 'unknown' }
   if (holder.since !== undefined) return { is: 'silent' }
-  return { is: isRedissons(holder) ? 'redisson' : 'unlabelled' }
+  return { is: isOfRedisson(holder) ? 'redisson' : 'unlabelled' }
 }
 
 const writtenAt = (holder: ListedHolder, { text, left }: LabelState): Sign => {

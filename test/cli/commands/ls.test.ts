@@ -136,7 +136,9 @@ void describe('holdfast ls', () => {
       'since',
       'age',
       'keys',
+      'silent',
     ])
+    assert.equal(busy?.['waiting']?.[0]?.['silent'], false)
     assert.deepEqual(group?.['holders']?.[0]?.['keys'], ['a', 'b'])
     assert.deepEqual([stuck?.['remaining'], stuck?.['token'], alone?.['token']], [-1, '1', null])
   })

@@ -122,6 +122,25 @@ void describe('holdfast watch', () => {
       assert.match(lines.at(-1) ?? '', /released {2}w:book {2}web-2, reads, after \ds$/)
     })
 
+  if (TERMINAL)
+    onServer('a waiter that holds the lock between two looks → left the line, not gave up', async (broken) => {
+      const [one, two] = [await broken.open({ label: 'web-1' }), await broken.open({ label: 'web-2' })]
+      const hold = await one.lock('w:a').acquire()
+      const next = two.lock('w:a').acquire()
+      await sleep(2500)
+      const watch = watching(broken.server.url, ['w:*'], 80)
+      broken.after(() => watch.child.kill('SIGKILL'))
+      await until(() => watch.lines().some((line) => line.includes('waiting')))
+      await hold.release()
+      await (await next).release()
+      await until(() => watch.lines().some((line) => line.includes('web-2, after')))
+      watch.type('\u0003')
+      assert.equal(await watch.ended(), 130)
+      const out = watch.lines().join('\n')
+      assert.match(out, / {2}left {6}w:a {2}web-2, after \ds, left the line \(perhaps granted\)$/m)
+      assert.doesNotMatch(out, /gave up/)
+    })
+
   onServer('a user who only looks → is enough', async ({ open, redis, server, after }) => {
     const hold = await (await open({ label: 'web-1' })).lock('a').acquire()
     const url = `redis://${await admit(redis, READER_LINE, 'secret-of-a-test')}@127.0.0.1:${server.port}`

@@ -198,10 +198,23 @@ await client.lock('short').acquire()`,
       await broken.until(async () => (await redis.llen('holdfast_line:{busy}')) === 1)
       await published(server.url, 1)
       assert.deepEqual((await diagnosed([], { url: server.url })).codes, [])
+      await broken.until(
+        async () => linesOf((await holdfast(['ls', '--blocked'], { url: server.url })).out).length === 2,
+      )
       await kill()
       const { what, about, run } = onlyOne(await found([], server.url, 'dead-place'), 'dead-place')
       assert.deepEqual([about, run], ['busy', []])
       assert.equal(what, '1 of 1 places in the line of this lock belong to processes that are silent')
+      const said = async (...args: string[]): Promise<string> => (await holdfast(args, { url: server.url })).out
+      assert.match(await said('show', 'busy'), /waiting {2}1\. client \S+(, for \S+)?, silent, holds nobody up\n/)
+      assert.equal(linesOf(await said('ls', '--blocked')).length, 1, 'no lock is blocked')
+      assert.match(await said('ls', '-o', 'NAME,WAITING'), /\nbusy +0\n/)
+      assert.equal(await said('tree'), '')
+      const { waiting } = JSON.parse(await said('show', 'busy', '--json')) as { waiting: { silent: boolean }[] }
+      assert.deepEqual(
+        waiting.map(({ silent }) => silent),
+        [true],
+      )
     },
     GOOD,
   )
