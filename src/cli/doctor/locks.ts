@@ -4,13 +4,14 @@ import type { EngineError } from '../../errors.js'
 import type { Probe } from '../../probe.js'
 import { whoIs } from '../locks/describe.js'
 import { isSilent, withoutSilent } from '../locks/places.js'
+import { LONG } from '../locks/signs.js'
 import { Progress } from '../locks/progress.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
 import type { Finding } from './finding.js'
 import { BlockedLocks } from './blocked-locks.js'
 import { cliOf, isPart, isRefusal } from './server.js'
-import { LONG, releases, SHOWN, unknownHolders } from './unknown-holders.js'
+import { releases, SHOWN, unknownHolders } from './unknown-holders.js'
 
 /** What is known about the locks of the server. */
 export interface Locks {
@@ -106,7 +107,11 @@ const counted = async (
 const lockFaults = (lock: ListedLock, probe: Probe, search: Search, labelled: boolean): readonly Finding[] => {
   if (lock.remaining === Infinity) return [endless(lock, search)]
   if (!labelled) return []
-  const holders = [...deadHolders(lock, search), ...unknownHolders(lock, search), ...unsureHolders(lock, probe)]
+  const holders = [
+    ...deadHolders(lock, search),
+    ...unknownHolders(withoutSilent(lock, search.now), search),
+    ...unsureHolders(lock, probe),
+  ]
   return [...holders, ...deadPlaces(lock, search)]
 }
 

@@ -4,7 +4,7 @@ import { isShared } from './listed-kinds.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
 import { advice, leaseText, signText } from './advice.js'
-import { isSilent } from './places.js'
+import { isSilent, withoutSilent } from './places.js'
 import { type Sign, signOf, type Signs } from './signs.js'
 
 const UNKNOWN: Readonly<Record<NonNullable<ListedHolder['labelUnknown']>, string>> = {
@@ -107,6 +107,6 @@ export const described = (
     ...section('token', token === undefined ? [] : [String(token)]),
     ...section('waiting', places.length === 0 ? ['nobody'] : places),
     ...(more === true ? section('', ['… and others, which are not shown']) : []),
-    ...advice(lock, signed, (owner) => commandFor(lock, owner, server, glue)),
+    ...advice(withoutSilent(lock, now), signed, (owner) => commandFor(lock, owner, server, glue)),
   ]
 }

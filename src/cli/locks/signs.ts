@@ -63,3 +63,10 @@ export const signsOf = async (client: Client, locks: readonly ListedLock[]): Pro
 
 /** Whether nothing says that the client of this holder is alive, and something that it is not. */
 export const seemsGone = ({ is }: Sign): boolean => is === 'overdue' || is === 'silent'
+
+/** ms. A lease that is over before that is left to end. */
+export const LONG = 60_000
+
+/** Holders that keep others waiting for long, have no label, and have never published their hold: they ended within a second, or write no labels. */
+export const unknownAmong = ({ holders, waiting, remaining = 0 }: ListedLock): readonly ListedHolder[] =>
+  waiting.length === 0 || remaining <= LONG ? [] : holders.filter((holder) => signOf(holder).is === 'unlabelled')

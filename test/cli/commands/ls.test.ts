@@ -167,7 +167,7 @@ void describe('holdfast ls', () => {
     assert.deepEqual(await rows('--client', two.id), ofTwo)
     assert.deepEqual(await rows('--client', two.id.slice(0, 8)), ofTwo)
     assert.deepEqual(await rows('--label', 'web-2'), ofTwo)
-    assert.deepEqual(await rows('--label', 'web-*'), ['a: holds and waits', 'b: holds', 'c: holds'])
+    assert.deepEqual(await rows('--label', 'web-*'), ['a: holds (web-1), waits (web-2)', 'b: holds', 'c: holds'])
     assert.deepEqual(await rows('--label', 'web-2', '--client', one.id), [])
     assert.deepEqual(await rows('--client', two.id, '--blocked'), ['a: waits'])
     assert.deepEqual(await rows(), ['a: -', 'b: -', 'c: -'])

@@ -125,6 +125,7 @@ void describe('holdfast show', () => {
     await quiet.lock('quiet').acquire({ lease: 3_600_000 })
     const unlabelled = await said('quiet')
     assert.match(unlabelled, /no label: the client is gone, or it never wrote one[^]*See whether what is left/)
+    assert.match(unlabelled.replaceAll('\n', ' '), /goes up: show the lock again within (29m\d\ds|30m00s)\./)
     assert.doesNotMatch(unlabelled, /holdfast unlock --owner \S{36}:/)
     await redis.hset('theirs', THEIRS, 1)
     await redis.pexpire('theirs', 20_000)

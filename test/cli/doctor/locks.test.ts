@@ -148,6 +148,9 @@ await client.lock('short').acquire()`,
         /^this lock is held by client \S+, which has no label, for another 5\dm\d\ds, and calls wait for it$/,
       )
       assert.match(run[0] ?? '', /^holdfast unlock --owner \S+ quiet$/)
+      const shown = await holdfast(['show', 'quiet'], { url })
+      assert.ok(shown.out.endsWith(`\n  ${run[0]}\n`), 'show and doctor agree')
+      assert.match(shown.out.replaceAll('\n', ' '), /again within 2\dm\d\ds\.[^]*sure that it has ended, release/)
     },
     GOOD,
   )
@@ -185,6 +188,38 @@ await client.lock('short').acquire()`,
       assert.match(what, /^perhaps a deadlock: /)
       assert.ok(what.includes('one holds a and waits for b') && what.includes('two holds b and waits for a'), what)
       assert.deepEqual(run, ['holdfast tree'])
+    },
+    GOOD,
+  )
+
+  onServer(
+    'a call waits for more than a minute behind a holder that lives → long-wait, without a command that releases',
+    async (broken) => {
+      const { open, redis, server } = broken
+      const { url } = server
+      await started(broken, `await client.lock('job').acquire()`)
+      const waiting = await open({ label: 'web-9' })
+      waiting
+        .lock('job')
+        .acquire()
+        .catch(() => undefined)
+      await published(url, 1)
+      await broken.until(async () => (await redis.hlen(`holdfast:client:${waiting.id}:locks`)) === 1)
+      assert.deepEqual((await diagnosed([], { url })).codes, [])
+      const earlier = async (ms: number): Promise<void> => {
+        for (const key of await redis.keys('holdfast:client:*:locks'))
+          for (const [field, text] of Object.entries(await redis.hgetall(key)))
+            await redis.hset(
+              key,
+              field,
+              text.replaceAll(/\d{13}/g, (since) => String(Number(since) - ms)),
+            )
+      }
+      await earlier(125_000)
+      const { what, about, run } = onlyOne(await diagnosed([], { url }), 'long-wait')
+      assert.equal(about, 'job')
+      assert.match(what, /^a call has waited for 2m\d\ds for this lock, which doomed has held for 2m\d\ds$/)
+      assert.deepEqual(run, ['holdfast show job'])
     },
     GOOD,
   )
