@@ -40,6 +40,8 @@ export const page: Page = {
   holdfast tree --dot | dot -Tsvg > locks.svg
   holdfast tree --possible > /dev/null; [ $? -ne 1 ] || echo 'a deadlock?'
 
+For an alarm, use --possible: with plain calls, most deadlocks are possible ones.
+
 The exit code is 1 if there is a deadlock, with --possible also if there is a
 possible one; 0 if none was found, which is no proof that there is none;
 64 wrong usage, 69 no server, or a master of a cluster that does not answer,
