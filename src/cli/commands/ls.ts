@@ -26,7 +26,11 @@ const OPTIONS = {
     help: 'which columns, with commas between them; +COLUMNS are shown behind the usual ones',
   },
   json: { type: 'boolean', default: false, help: 'one JSON object a line for each lock' },
-  blocked: { type: 'boolean', default: false, help: 'only locks that calls wait for; also shows WAITED' },
+  blocked: {
+    type: 'boolean',
+    default: false,
+    help: 'only locks for which a call has waited for longer than a second; also shows WAITED and WAITER',
+  },
   sort: {
     type: 'string',
     value: 'COLUMN',

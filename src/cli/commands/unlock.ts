@@ -7,7 +7,7 @@ import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { whoIs } from '../locks/describe.js'
 import { holdIn, locksAt } from '../locks/find.js'
-import { heldBy, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
+import { heldBy, isShared, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
 import { say } from '../say.js'
 import { nameIn, parse, UsageError } from '../usage-error.js'
 
@@ -146,9 +146,11 @@ const firstOf = (holders: readonly ListedHolder[], text: (holder: ListedHolder) 
 
 /** A command that comes too late finds the lock free, or that nobody has it for a moment. */
 const freeText = (found: readonly ListedLock[], name: string): string => {
+  const none = `no lock ${quoted(name)} is held`
+  if (found.some(({ kind }) => isShared(kind))) return none
   const calls = found.reduce((sum, { waiting }) => sum + waiting.length, 0)
   const waits = calls === 0 ? '' : `, and ${calls === 1 ? 'a call waits' : `${calls} calls wait`} for it`
-  return `no lock ${quoted(name)} is held: it is free${waits}, so there is nothing to release`
+  return `${none}: it is free${waits}, so there is nothing to release`
 }
 
 const notHeld = (found: readonly ListedLock[], { name, owner }: Wanted): number => {

@@ -54,7 +54,7 @@ const ADVICE = {
   alive: `The client is alive, which does not show that its work goes on: look at that process first. ${PASS}`,
 } as const
 
-/** A lease is renewed when a third of it is over, so at the latest when half of what is left is over. */
+/** A lease is renewed when a third of it is over. Half of what is left also allows for a client that is late. */
 const unsureText = (remaining: number): string =>
   `See whether what is left of the lease goes up: show the lock again within ${spanOf(remaining / 2)}. If it is renewed, that happens by then, and the client is alive. If not, the client is dead, or the lease is a fixed one.`
 

@@ -87,8 +87,10 @@ void describe('holdfast ls', () => {
     )
     const headOf = async (...args: string[]): Promise<string> =>
       linesOf((await holdfast(['ls', '--blocked', ...args], { url: broken.server.url })).out)[0] ?? ''
-    assert.match(await headOf(), /WAITING {2}WAITED$/)
-    assert.match(await headOf('-o', '+waited,key'), /WAITING {2}WAITED {2}KEY$/, 'each once')
+    assert.match(await headOf(), /WAITING {2}WAITED {2}WAITER$/)
+    const busy = await holdfast(['ls', '--blocked', '-o', 'WAITER'], { url: broken.server.url })
+    assert.match(busy.out, /^WAITER\nweb-2\n$/)
+    assert.match(await headOf('-o', '+waited,key'), /WAITING {2}WAITED {2}WAITER {2}KEY$/, 'each once')
     assert.deepEqual(await names('--sort', 'waiting'), ['busy', 'alone', 'book', 'group', 'stuck'])
     assert.deepEqual(await names('--sort', 'name'), ['alone', 'book', 'busy', 'group', 'stuck'])
     const json = await holdfast(['ls', '--json', '--sort', 'WAITED'], { url: broken.server.url })
