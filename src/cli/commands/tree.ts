@@ -40,7 +40,7 @@ export const page: Page = {
   holdfast tree --dot | dot -Tsvg > locks.svg
   holdfast tree --possible > /dev/null; [ $? -ne 1 ] || echo 'a deadlock?'
 
-For an alarm, use --possible: with plain calls, most deadlocks are possible ones.
+For an alarm, use --possible: of plain calls, a deadlock is a possible one.
 
 The exit code is 1 if there is a deadlock, with --possible also if there is a
 possible one; 0 if none was found, which is no proof that there is none;

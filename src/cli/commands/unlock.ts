@@ -117,7 +117,8 @@ const nextOf = async (client: Client, lock: ListedLock, before: readonly ListedH
   const gone = new Set(ownersOf(before))
   try {
     for (const end = performance.now() + LOOKED; ;) {
-      const found = await locksAt(client, lock.name, lock.kind)
+      // Who has just acquired it has not published of which kind it is.
+      const found = await locksAt(client, lock.name, undefined)
       const now = found.flatMap(({ holders }) => holders).filter(({ owner }) => !gone.has(owner))
       if (now.length > 0) return `; now held by ${firstOf(now)}`
       const waits = found.some(({ waiting }) => waiting.length > 0)

@@ -73,7 +73,7 @@ const COLUMNS = {
   },
   WAITED: { help: 'the longest wait', right: true, of: ({ waiting }, { now }) => oldest(waiting, now) },
   WAITER: {
-    help: 'the label of the first in line, and how many others; ? if it could not be read',
+    help: 'the label of the first in line, and how many others',
     least: 8,
     of: waiterOf,
   },
