@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.js'
 import type { ClientOptions } from '../config/client-options.js'
 import { connectPartly } from '../connect.js'
+import { ConfigError } from '../errors.js'
 import { connect } from '../index.js'
 import { textOf } from '../thrown.js'
 import { plainText } from '../plain-text.js'
@@ -57,10 +58,14 @@ export const sameServer = ({ url, config }: Values): readonly string[] => {
   return ['--url', /@|password/i.test(url) ? 'URL' : url]
 }
 
+const NO_SERVER =
+  'no server to connect to: set HOLDFAST_URL or REDIS_URL, or pass --url redis://host:6379 or --config FILE'
+
 export const opened = async (
   options: ClientOptions,
   connecting: (options: ClientOptions) => Promise<Client> = connect,
 ): Promise<Client> => {
+  if (options.file === undefined && (options.url ?? urlOf(process.env)) === undefined) throw new ConfigError(NO_SERVER)
   try {
     return await connecting(options)
   } catch (error) {

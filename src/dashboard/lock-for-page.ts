@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ListedHolder, ListedLock, ListedWaiter } from '../api/listing.js'
-import { isRedissons, signOf } from '../cli/locks/signs.js'
+import { isOfRedisson, signOf } from '../cli/locks/signs.js'
 import { kept } from './keep-unchanged.js'
 import { LONGEST, MOST_PAST, type Past, type Person, type ShownLock, WINDOW } from './page-messages.js'
 
@@ -138,7 +138,7 @@ const hasBegunAgain = (lock: ListedLock, seen: Seen, last: Before | undefined): 
   const [holder, before] = [sole(lock.holders), sole(last?.lock.holders ?? [])]
   if (holder === undefined || before === undefined || last?.lock.renewed !== true) return false
   const same = seen.alias(holder.owner) === before.id && holder.count === (before.count ?? 1)
-  return same && isRedissons(holder) && isShorter(lock, seen, last)
+  return same && isOfRedisson(holder) && isShorter(lock, seen, last)
 }
 
 const leaseOf = (lock: ListedLock, seen: Pick<Seen, 'now' | 'took'>, last: Before | undefined): Partial<ShownLock> => {
@@ -154,7 +154,7 @@ const leaseOf = (lock: ListedLock, seen: Pick<Seen, 'now' | 'took'>, last: Befor
   const lease = longer ? remaining : Math.max(before?.lease ?? 0, remaining)
   // If it was not due, the owner has acquired another level. Or it is a thread of Redisson that has begun again, perhaps without renewals.
   const due = longer && was - now <= DUE * remaining
-  const goesOn = before?.renewed === true && !(longer && holders.some(isRedissons))
+  const goesOn = before?.renewed === true && !(longer && holders.some(isOfRedisson))
   const renewed = !extended && (due || goesOn)
   const same = was !== undefined && Math.abs(until - was) < JITTER
   return {

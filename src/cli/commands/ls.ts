@@ -7,9 +7,11 @@ import { chosenOf, CLIENTS, doingOf } from '../locks/filter.js'
 import { jsonLine } from '../locks/json.js'
 import { ANY_KIND, anyKindOf } from '../locks/listed-kinds.js'
 import { LeftOut } from '../locks/left-out.js'
+import { isBlocked, withoutSilent } from '../locks/places.js'
 import { Progress } from '../locks/progress.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
+import { shellWord } from '../text/shell-word.js'
 import { tableOf } from '../text/table.js'
 import { widthOfOutput } from '../text/width.js'
 import { type Order, ordered, orderOf, ORDERS } from '../top/order.js'
@@ -24,7 +26,11 @@ const OPTIONS = {
     help: 'which columns, with commas between them; +COLUMNS are shown behind the usual ones',
   },
   json: { type: 'boolean', default: false, help: 'one JSON object a line for each lock' },
-  blocked: { type: 'boolean', default: false, help: 'only locks that calls wait for; also shows WAITED' },
+  blocked: {
+    type: 'boolean',
+    default: false,
+    help: 'only locks for which a call has waited for longer than a second; also shows WAITED and WAITER',
+  },
   sort: {
     type: 'string',
     value: 'COLUMN',
@@ -65,6 +71,15 @@ master of a cluster that does not answer (the locks of the others are listed),
 
 const NONE = 'found none among the locks that were held or waited for longer than a second; --scan also finds others'
 
+/** A pattern without such a sign matches one name only. */
+const PATTERN = /[*?[\\]/
+
+const noneText = (scan: boolean, pattern: string | undefined): string => {
+  const none = scan ? 'found none' : NONE
+  if (pattern === undefined || PATTERN.test(pattern)) return none
+  return `${none}. PATTERN is the whole name, unless it has a *: try ${shellWord(`*${pattern}*`)}`
+}
+
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
 
 export const run = async (args: readonly string[]): Promise<number> => {
@@ -79,29 +94,38 @@ export const run = async (args: readonly string[]): Promise<number> => {
     const now = await serverClock(client)
     const rows: (readonly string[])[] = []
     const leftOut = new LeftOut()
+    let blocked = 0
     const found = locksOf(client, { pattern, kind, scan: values.scan, onSkipped: leftOut.add })
-    const wanted = values.blocked ? blockedOf(found) : found
-    for await (const lock of order === undefined ? wanted : sortedBy(order, wanted)) {
+    const wanted = values.blocked ? blockedOf(found, now) : found
+    for await (const lock of order === undefined ? wanted : sortedBy(order, wanted, now)) {
       if (chosen !== undefined && doingOf(lock, chosen) === '') continue
+      if (isBlocked(lock, now())) blocked++
       if (values.json) write(jsonLine(lock, now()))
-      else rows.push(cellsOf(titles, lock, { now: now(), chosen }))
+      else rows.push(cellsOf(titles, withoutSilent(lock, now()), { now: now(), chosen }))
     }
     if (values.json) return leftOut.report()
-    if (rows.length === 0 && process.stderr.isTTY) say(values.scan ? 'found none' : NONE)
+    if (rows.length === 0 && process.stderr.isTTY) say(noneText(values.scan, pattern))
     for (const line of tableOf(columnsOf(titles), rows, widthOfOutput())) write(line)
+    if (!values.blocked && blocked > 0 && process.stdout.isTTY)
+      say(`${rows.length} rows, ${blocked} blocked: --blocked shows only those`)
     return leftOut.report()
   })
 }
 
-async function* blockedOf(locks: AsyncIterable<ListedLock>): AsyncGenerator<ListedLock, undefined> {
-  for await (const lock of locks) if (lock.waiting.length > 0) yield lock
+async function* blockedOf(locks: AsyncIterable<ListedLock>, now: () => number): AsyncGenerator<ListedLock, undefined> {
+  for await (const lock of locks) if (isBlocked(lock, now())) yield lock
   return undefined
 }
 
-async function* sortedBy(order: Order, locks: AsyncIterable<ListedLock>): AsyncGenerator<ListedLock, undefined> {
+async function* sortedBy(
+  order: Order,
+  locks: AsyncIterable<ListedLock>,
+  now: () => number,
+): AsyncGenerator<ListedLock, undefined> {
   const all: ListedLock[] = []
   for await (const lock of locks) all.push(lock)
-  yield* ordered(all, order, false)
+  const whole = new Map(all.map((lock) => [withoutSilent(lock, now()), lock]))
+  for (const lock of ordered([...whole.keys()], order, false)) yield whole.get(lock) ?? lock
   return undefined
 }
 

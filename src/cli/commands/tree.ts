@@ -7,6 +7,7 @@ import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, sameServer, withClient } from '../connection.js'
 import { lockJson } from '../locks/json.js'
 import { LeftOut } from '../locks/left-out.js'
+import { withoutSilent } from '../locks/places.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { cutTo, widthOfOutput } from '../text/width.js'
@@ -39,6 +40,8 @@ export const page: Page = {
   holdfast tree --dot | dot -Tsvg > locks.svg
   holdfast tree --possible > /dev/null; [ $? -ne 1 ] || echo 'a deadlock?'
 
+For an alarm, use --possible: of plain calls, a deadlock is a possible one.
+
 The exit code is 1 if there is a deadlock, with --possible also if there is a
 possible one; 0 if none was found, which is no proof that there is none;
 64 wrong usage, 69 no server, or a master of a cluster that does not answer,
@@ -59,11 +62,12 @@ interface Seen {
   readonly leftOut: LeftOut
 }
 
-const seen = async (client: Client, before?: readonly ListedLock[]): Promise<Seen> => {
+/** A process that is silent waits for nothing. */
+const seen = async (client: Client, now: () => number, before?: readonly ListedLock[]): Promise<Seen> => {
   const leftOut = new LeftOut()
   const options: ListOptions = { waits: true, onSkipped: leftOut.add }
   const locks: ListedLock[] = []
-  for await (const lock of asUsage(() => client.list(options))) locks.push(lock)
+  for await (const lock of asUsage(() => client.list(options))) locks.push(withoutSilent(lock, now()))
   const forest = forestOf(locks)
   const sure = new Set(forest.cycles.flatMap((cycle) => cycle.map(({ holder }) => holder.owner)))
   const possible = crossingsOf(locks, before).filter(
@@ -73,11 +77,11 @@ const seen = async (client: Client, before?: readonly ListedLock[]): Promise<See
 }
 
 /** The locks of one reading come one after the other, so a deadlock counts only if the next reading shows the same. */
-const proven = async (client: Client): Promise<Seen> => {
-  const before = await seen(client)
+const proven = async (client: Client, now: () => number): Promise<Seen> => {
+  const before = await seen(client, now)
   if (before.forest.cycles.length === 0 && before.possible.length === 0) return before
   await sleep(BETWEEN)
-  const { locks, forest, possible, leftOut } = await seen(client, before.locks)
+  const { locks, forest, possible, leftOut } = await seen(client, now, before.locks)
   const known = new Set(before.forest.cycles.map(identityOf))
   return {
     locks,
@@ -141,7 +145,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   if (values.dot && values.json) throw new UsageError('--dot and --json exclude each other')
   return withClient(connectionOf(values, process.env), async (client) => {
     const now = await serverClock(client)
-    const all = await proven(client)
+    const all = await proven(client, now)
     const result = pattern === undefined ? all : matching(all, pattern)
     const width = widthOfOutput()
     const lines = values.json

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createInterface } from 'node:readline/promises'
 import type { Client } from '../../api/client.js'
 import type { ListedHolder, ListedKind, ListedLock } from '../../api/listing.js'
@@ -6,7 +7,7 @@ import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { whoIs } from '../locks/describe.js'
 import { holdIn, locksAt } from '../locks/find.js'
-import { heldBy, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
+import { heldBy, isShared, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
 import { say } from '../say.js'
 import { nameIn, parse, UsageError } from '../usage-error.js'
 
@@ -28,6 +29,9 @@ export const page: Page = {
     'Releases a lock that another process holds. The next waiter gets it, as if the holder had released it. The holder learns of it at its next renewal, and may work beside the next holder until then: end it first.\n\n--owner is the safe way: if another owner has acquired the lock meanwhile, nothing is released.',
   options: OPTIONS,
   more: `In a terminal, the command asks first, unless you write --yes.
+
+It then says who holds the lock now. If that is another owner than the one you
+named, or nobody, somebody was faster, and there is nothing to do.
 
 Examples:
   holdfast show deploy              # prints the owner, and the whole command
@@ -80,7 +84,8 @@ export const run = async (args: readonly string[]): Promise<number> => {
     }
     if (lock.kind === 'keyedLock' && lock.more === true)
       say('others of its keys may stay locked until their leases end')
-    process.stdout.write(`released ${quoted(lock.name)}, which was held by ${firstOf(holders)}\n`)
+    const next = await nextOf(client, lock, holders)
+    process.stdout.write(`released ${quoted(lock.name)}, which was held by ${firstOf(holders)}${next}\n`)
     return 0
   }
   // Others can read that it was released by force.
@@ -104,6 +109,28 @@ const release = async (
   return released
 }
 
+/** ms for which it looks who has the lock now, if calls wait for it. */
+const LOOKED = 1500
+
+/** What became of the lock. Empty: that is not known, for example because the user may not read it any more. */
+const nextOf = async (client: Client, lock: ListedLock, before: readonly ListedHolder[]): Promise<string> => {
+  const gone = new Set(ownersOf(before))
+  try {
+    for (const end = performance.now() + LOOKED; ;) {
+      // Who has just acquired it has not published of which kind it is.
+      const found = await locksAt(client, lock.name, undefined)
+      const now = found.flatMap(({ holders }) => holders).filter(({ owner }) => !gone.has(owner))
+      if (now.length > 0) return `; now held by ${firstOf(now)}`
+      const waits = found.some(({ waiting }) => waiting.length > 0)
+      if (!waits) return '; now free'
+      if (performance.now() > end) return '; now free, and calls wait for it'
+      await sleep(50)
+    }
+  } catch {
+    return ''
+  }
+}
+
 const ownersOf = (holders: readonly ListedHolder[]): readonly string[] => [
   ...new Set(holders.map(({ owner }) => owner)),
 ]
@@ -118,10 +145,19 @@ const firstOf = (holders: readonly ListedHolder[], text: (holder: ListedHolder) 
   return text(first) + (others < 1 ? '' : ` and ${others} ${others === 1 ? 'other' : 'others'}`)
 }
 
+/** A command that comes too late finds the lock free, or that nobody has it for a moment. */
+const freeText = (found: readonly ListedLock[], name: string): string => {
+  const none = `no lock ${quoted(name)} is held`
+  if (found.some(({ kind }) => isShared(kind))) return none
+  const calls = found.reduce((sum, { waiting }) => sum + waiting.length, 0)
+  const waits = calls === 0 ? '' : `, and ${calls === 1 ? 'a call waits' : `${calls} calls wait`} for it`
+  return `${none}: it is free${waits}, so there is nothing to release`
+}
+
 const notHeld = (found: readonly ListedLock[], { name, owner }: Wanted): number => {
   const holders = found.flatMap((lock) => lock.holders)
   const meant = owner === undefined ? [] : holders.filter((holder) => holder.owner.startsWith(owner))
-  if (holders.length === 0) say(`no lock ${quoted(name)} is held`)
+  if (holders.length === 0) say(freeText(found, name))
   else if (meant.length > 0) say(`that is only a part of an owner; the lock is held by ${firstOf(meant)}`)
   else say(`that owner does not hold ${quoted(name)}; it is held by ${firstOf(holders)}`)
   return 1

@@ -5,6 +5,7 @@ import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { eventJson, eventLine } from '../locks/event.js'
 import { KIND, kindOf } from '../locks/listed-kinds.js'
+import { OpeningLines } from '../locks/opening-lines.js'
 import { Interruption } from '../interruption.js'
 import { say } from '../say.js'
 import { cutTo } from '../text/width.js'
@@ -16,6 +17,7 @@ const OPTIONS = {
     default: false,
     help: 'one JSON object a line for each event; so it is if the output is no terminal',
   },
+  text: { type: 'boolean', default: false, help: 'readable lines, also if the output is no terminal' },
   'since-start': {
     type: 'boolean',
     default: false,
@@ -34,11 +36,15 @@ export const page: Page = {
   waiting    a call stands in the line
   granted    an owner holds the lock
   gave up    a place left the line
+  left       a place left the line: it gave up, or was granted the lock and
+             released it between two looks (gave up in JSON, not certain)
   released   its owner released the lock
   expired    its lease ended
   forced     somebody released it by force
   deleted    somebody removed it from the server
 "perhaps": what the server shows does not prove that it was this.
+A name is looked at four times a second, a pattern once: watch the name while
+you free a lock.
 
 Examples:
   holdfast watch nightly-report
@@ -68,18 +74,22 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parse({ args: [...args], allowPositionals: true, options: OPTIONS })
   const what = whatOf(positionals)
   const kind = kindOf(values.kind)
+  if (values.json && values.text) throw new UsageError('--json and --text exclude each other')
   return withClient(connectionOf(values, process.env), async (client) => {
     // Before this, a signal simply ends the process.
     const interruption = new Interruption()
+    const opening = new OpeningLines()
     try {
       const events = eventsOf(client, what, { kind, signal: interruption.signal })
       if (process.stderr.isTTY) say('watching; Ctrl-C ends it')
       for await (const event of events) {
         if (values['since-start'] && event.initial === true) continue
-        await write(`${lineOf(event, values.json || !process.stdout.isTTY)}\n`, interruption.signal)
+        if (process.stdout.isTTY && !values.json && opening.hides(event.initial === true)) continue
+        await write(`${lineOf(event, values.json || !(values.text || process.stdout.isTTY))}\n`, interruption.signal)
       }
       return interruption.code
     } finally {
+      opening.end()
       interruption.end()
     }
   })

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../api/client.js'
-import type { ListedHolder, ListedLock } from '../../api/listing.js'
+import type { ListedHolder, ListedLock, ListedWaiter } from '../../api/listing.js'
 import { whoIs } from '../locks/describe.js'
-import { signsOf } from '../locks/signs.js'
+import { LONG, signOf, signsOf } from '../locks/signs.js'
 import { plainText } from '../../plain-text.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
 import { type Crossing, crossingsOf } from '../tree/crossings.js'
 import type { Finding } from './finding.js'
-import { LONG, releases } from './unknown-holders.js'
+import { releases } from './unknown-holders.js'
 
 /** ms. Calls that wait for less are left alone: where many calls wait, clients wait crosswise for moments. */
 const LONG_WAIT = 10_000
@@ -22,6 +22,12 @@ interface Search {
   readonly now: number
   /** The options that lead another command to the server. */
   readonly server: readonly string[]
+}
+
+interface Crosswise {
+  readonly finding: Finding
+  /** Its locks. */
+  readonly names: readonly string[]
 }
 
 /** Locks that calls wait for, which can be judged only when all are known, or with more questions. */
@@ -42,7 +48,15 @@ export class BlockedLocks {
   }
 
   async findings(client: Client): Promise<readonly Finding[]> {
-    return [...(await this.#lateHolders(client)), ...(await this.#crosswise(client))]
+    const late = await this.#lateHolders(client)
+    const crosswise = await this.#crosswise(client)
+    const known = new Set([...late.map(({ about }) => about), ...crosswise.flatMap(({ names }) => names)])
+    return [...late, ...crosswise.map(({ finding }) => finding), ...this.#longWaits(known)]
+  }
+
+  /** Holders that live, and keep calls waiting for long. A lock that changes hands has a holder that has not been there for long. */
+  #longWaits(known: ReadonlySet<string>): readonly Finding[] {
+    return this.#all.filter(({ name }) => !known.has(name)).flatMap((lock) => longWait(lock, this.#search))
   }
 
   /** A label with a long lease is there long after its client has died, but it is not written any more. */
@@ -64,7 +78,7 @@ export class BlockedLocks {
   }
 
   /** The locks of one reading are not read at the same moment, so those in question are read once more. */
-  async #crosswise(client: Client): Promise<readonly Finding[]> {
+  async #crosswise(client: Client): Promise<readonly Crosswise[]> {
     const { now } = this.#search
     const isLong = ({ since = now }: { readonly since?: number | undefined }): boolean => since <= now - LONG_WAIT
     const long = this.#all.map(({ holders, waiting, ...lock }) => ({
@@ -77,7 +91,10 @@ export class BlockedLocks {
     const again: ListedLock[] = []
     await sleep(BETWEEN)
     for await (const lock of client.list()) if (names.has(lock.name)) again.push(lock)
-    return crossingsOf(again, long).map((crossing) => findingOf(crossing, this.#search))
+    return crossingsOf(again, long).map((crossing) => ({
+      finding: findingOf(crossing, this.#search),
+      names: crossing.map(({ lock }) => lock.name),
+    }))
   }
 }
 
@@ -86,6 +103,22 @@ const lateHolder = (lock: ListedLock, holder: ListedHolder, ago: number, search:
   const what = `this ${kind} is held by ${whoIs(holder)}, which has been silent for ${spanOf(ago)}, for another ${spanOf(remaining)}`
   return { code: 'dead-holder', about, what, run: releases(lock, [holder], search) }
 }
+
+/** Of a holder that is silent, that has no expiry, or that nothing is known of, other findings say more. */
+export const longWait = (lock: ListedLock, { now, server }: Search): readonly Finding[] => {
+  const { name: about, kind, holders, waiting, remaining } = lock
+  const isLong = ({ since = now }: ListedHolder | ListedWaiter): boolean => since <= now - LONG
+  const holder = holders.find((one) => isLong(one) && signOf(one).is === 'labelled')
+  const calls = waiting.filter(isLong)
+  const since = calls.reduce((least, one) => Math.min(least, one.since ?? now), now)
+  if (holder === undefined || calls.length === 0 || remaining === Infinity) return []
+  const others = calls.length === 1 ? '' : ` (and ${calls.length - 1} more for over a minute)`
+  const what = `a call has waited for ${spanOf(now - since)}${others} for this ${kind}, which ${whoIs(holder)} has held for ${spanOf(now - (holder.since ?? now))}`
+  return [{ code: 'long-wait', about, what, run: [showCommand(lock, server)] }]
+}
+
+const showCommand = ({ name }: ListedLock, server: readonly string[]): string =>
+  ['holdfast', 'show', ...server, ...(name.startsWith('-') ? ['--'] : []), name].map(shellWord).join(' ')
 
 const findingOf = (crossing: Crossing, { server }: Search): Finding => {
   const steps = crossing.map(

@@ -145,6 +145,12 @@ const FAULTS = {
     todo: 'Look at them with holdfast tree, and at these processes.',
     see: 'docs/operations.md#why-nobody-gets-it',
   },
+  'long-wait': {
+    help: 'a call waits for long, and the holder lives',
+    why: 'The process of the holder is alive. That does not show that its work goes on: it may take long, hang, or wait for something itself.',
+    todo: 'Look at the process of the holder, and at what it waits for (holdfast tree). Do not release the lock while that process works. To see the whole line:',
+    see: 'docs/operations.md#why-nobody-gets-it',
+  },
   'dead-place': {
     help: 'places of dead clients in a line',
     why: 'They hold nobody up, and the next client that comes removes them. But processes died while they waited.',

@@ -3,16 +3,15 @@ import type { ListedLock, ScanProgress } from '../../api/listing.js'
 import type { EngineError } from '../../errors.js'
 import type { Probe } from '../../probe.js'
 import { whoIs } from '../locks/describe.js'
+import { isSilent, withoutSilent } from '../locks/places.js'
+import { LONG } from '../locks/signs.js'
 import { Progress } from '../locks/progress.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
 import type { Finding } from './finding.js'
 import { BlockedLocks } from './blocked-locks.js'
 import { cliOf, isPart, isRefusal } from './server.js'
-import { LONG, releases, SHOWN, unknownHolders } from './unknown-holders.js'
-
-/** ms after its time from which on a place counts as dead: the clocks of nodes differ. */
-const OVER = 5000
+import { releases, SHOWN, unknownHolders } from './unknown-holders.js'
 
 /** What is known about the locks of the server. */
 export interface Locks {
@@ -76,7 +75,7 @@ const lookAt = async (
   let seen: ScanProgress = { looked: 0, keys: 0 }
   const onProgress = (now: ScanProgress): void => progress.step((seen = now))
   const faultsOf = (lock: ListedLock): readonly Finding[] => {
-    blocked.note(lock)
+    blocked.note(withoutSilent(lock, search.now))
     return lockFaults(lock, probe, search, labelled)
   }
   try {
@@ -108,7 +107,11 @@ const counted = async (
 const lockFaults = (lock: ListedLock, probe: Probe, search: Search, labelled: boolean): readonly Finding[] => {
   if (lock.remaining === Infinity) return [endless(lock, search)]
   if (!labelled) return []
-  const holders = [...deadHolders(lock, search), ...unknownHolders(lock, search), ...unsureHolders(lock, probe)]
+  const holders = [
+    ...deadHolders(lock, search),
+    ...unknownHolders(withoutSilent(lock, search.now), search),
+    ...unsureHolders(lock, probe),
+  ]
   return [...holders, ...deadPlaces(lock, search)]
 }
 
@@ -147,7 +150,7 @@ const unsureHolders = (lock: ListedLock, probe: Probe): readonly Finding[] => {
 }
 
 const deadPlaces = ({ name: about, kind, waiting }: ListedLock, { now }: Search): readonly Finding[] => {
-  const dead = waiting.filter(({ deadline = Infinity }) => deadline < now - OVER)
+  const dead = waiting.filter((waiter) => isSilent(waiter, now))
   if (dead.length === 0) return []
   const what = `${dead.length} of ${waiting.length} places in the line of this ${kind} belong to processes that are silent`
   return [{ code: 'dead-place', about, what }]

@@ -75,15 +75,38 @@ const groupLines = (code: Code, findings: readonly Finding[]): readonly string[]
   ]
 }
 
+/** Stuck locks come first, and what only matters after a restart last. */
+const FIRST: readonly Code[] = [
+  ...(['no-answer', 'dead-holder', 'no-expiry', 'deadlock', 'unknown-holder', 'long-wait'] as const),
+  ...(['unreadable-label', 'dead-place'] as const),
+]
+const LAST: readonly Code[] = ['fsync', 'persistence']
+const IN_ORDER: readonly Code[] = [
+  ...FIRST,
+  ...CODES.filter((code) => !FIRST.includes(code) && !LAST.includes(code)),
+  ...LAST,
+]
+
 const byCode = (findings: readonly Finding[]): readonly (readonly [Code, readonly Finding[]])[] =>
-  CODES.map((code) => [code, findings.filter((one) => one.code === code)] as const).filter(
+  IN_ORDER.map((code) => [code, findings.filter((one) => one.code === code)] as const).filter(
     ([, some]) => some.length > 0,
   )
+
+/** How many findings with the same code are in the summary. */
+const SUMMED = 5
+
+/** Of a long report, a terminal shows the end. */
+const summary = ([code, some]: readonly [Code, readonly Finding[]]): readonly string[] => {
+  const more = some.length > SUMMED ? ` … and ${some.length - SUMMED} more` : ''
+  const about = some.slice(0, SUMMED).map((one) => plainText(one.about))
+  return [`${code}: ${about.join(', ')}${more}`]
+}
 
 const ending = (counted: readonly Finding[], accepted: readonly Finding[]): readonly string[] => {
   const count = counted.length === 0 ? 'nothing found' : several(counted.length, 'finding')
   const ignored = byCode(accepted).map(([code, some]) => `${code} (${some.length})`)
-  return ['', ignored.length === 0 ? count : `${count}; ignored: ${ignored.join(', ')}`]
+  const end = ignored.length === 0 ? count : `${count}; ignored: ${ignored.join(', ')}`
+  return ['', ...(counted.length > 1 ? byCode(counted).flatMap(summary) : []), end]
 }
 
 /** The report for people. `quiet`: only what was found. */

@@ -1,11 +1,8 @@
 import type { ListedHolder, ListedLock } from '../../api/listing.js'
 import { commandFor, whoIs } from '../locks/describe.js'
-import { signOf } from '../locks/signs.js'
+import { unknownAmong } from '../locks/signs.js'
 import { spanOf } from '../text/time-span.js'
 import type { Finding } from './finding.js'
-
-/** ms. A lease that is over before that is left to end. */
-export const LONG = 60_000
 
 /** For how many holders a command is shown. */
 export const SHOWN = 5
@@ -22,10 +19,10 @@ export const unknownHolders = (
   lock: ListedLock,
   search: { readonly server: readonly string[] },
 ): readonly Finding[] => {
-  const { name: about, kind, holders, waiting, remaining = 0 } = lock
-  const unknown = holders.filter((holder) => signOf(holder).is === 'unlabelled')
+  const { name: about, kind, remaining = 0 } = lock
+  const unknown = unknownAmong(lock)
   const [first] = unknown
-  if (first === undefined || waiting.length === 0 || remaining <= LONG) return []
+  if (first === undefined) return []
   const what = `this ${kind} is held by ${whoIs(first)}, which has no label, for another ${spanOf(remaining)}, and calls wait for it`
   return [{ code: 'unknown-holder', about, what, run: releases(lock, unknown, search) }]
 }

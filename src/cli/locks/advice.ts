@@ -2,7 +2,7 @@ import type { ListedHolder, ListedLock } from '../../api/listing.js'
 import { plainText } from '../../plain-text.js'
 import { spanOf } from '../text/time-span.js'
 import { WIDTH, wrapped } from '../text/wrap.js'
-import { seemsGone, type Sign } from './signs.js'
+import { seemsGone, type Sign, unknownAmong } from './signs.js'
 
 /** For how many holders the command that releases them is shown. */
 const SHOWN = 5
@@ -51,25 +51,33 @@ const ADVICE = {
   endless:
     'If its client is alive and renews it, the lease has an end again within a third of the usual one, 10 s by default: look once more then. Otherwise it stays locked until somebody releases it:',
   gone: 'The lock is free when the lease is over. If you are sure that the process has ended, release it now:',
-  unsure: `See whether what is left of the lease goes up: then the client is alive and renews it. If it only falls, the client is dead, or the lease is a fixed one. ${PASS}`,
   alive: `The client is alive, which does not show that its work goes on: look at that process first. ${PASS}`,
 } as const
 
+/** A lease is renewed when a third of it is over. Half of what is left also allows for a client that is late. */
+const unsureText = (remaining: number): string =>
+  `See whether what is left of the lease goes up: show the lock again within ${spanOf(remaining / 2)}. If it is renewed, that happens by then, and the client is alive. If not, the client is dead, or the lease is a fixed one.`
+
+const RELEASE = 'Calls wait for the lock. Find the process; if you are sure that it has ended, release the lock:'
+
 /** What to do. The command that releases a healthy lock is not shown, so that nobody runs it by mistake. */
 export const advice = (
-  { holders, remaining }: ListedLock,
+  lock: ListedLock,
   signOf: (holder: ListedHolder) => Sign,
   commandFor: (owner: string) => string,
 ): readonly string[] => {
+  const { holders, remaining = 0 } = lock
   if (holders.length === 0) return []
-  const text = (of: keyof typeof ADVICE): readonly string[] => ['', ...wrapped(ADVICE[of], WIDTH)]
+  const text = (of: string): readonly string[] => ['', ...wrapped(of, WIDTH)]
   const releases = (some: readonly ListedHolder[]): readonly string[] => [
     ...some.slice(0, SHOWN).flatMap(({ owner }) => `  ${commandFor(owner)}`.split('\n')),
     ...(some.length > SHOWN ? [`  … and ${some.length - SHOWN} other holders`] : []),
   ]
-  if (remaining === Infinity) return [...text('endless'), ...releases(holders)]
+  if (remaining === Infinity) return [...text(ADVICE.endless), ...releases(holders)]
   const gone = holders.filter((holder) => seemsGone(signOf(holder)))
-  if (gone.length > 0) return [...text('gone'), ...releases(gone)]
-  const lives = holders.every((holder) => signOf(holder).is === 'alive')
-  return text(lives ? 'alive' : 'unsure')
+  if (gone.length > 0) return [...text(ADVICE.gone), ...releases(gone)]
+  if (holders.every((holder) => signOf(holder).is === 'alive')) return text(ADVICE.alive)
+  const unsure = unsureText(remaining)
+  const unknown = unknownAmong(lock)
+  return unknown.length === 0 ? text(`${unsure} ${PASS}`) : [...text(`${unsure} ${RELEASE}`), ...releases(unknown)]
 }

@@ -46,8 +46,14 @@ export const leftOf = ({ remaining }: ListedLock): string => {
 const permitsOf = ({ kind, available, permits }: ListedLock): string =>
   isShared(kind) ? [available ?? '?', ...(permits === undefined ? [] : [permits])].join('/') : ''
 
-const labelOf = ({ label, labelUnknown }: ListedLock['holders'][number]): string | undefined =>
+const labelOf = ({ label, labelUnknown }: People[number]): string | undefined =>
   label ?? (labelUnknown === undefined ? undefined : '?')
+
+const waiterOf = ({ waiting: [first, ...others] }: ListedLock): string => {
+  if (first === undefined) return ''
+  const who = plainText(labelOf(first) ?? shortId(first.client))
+  return others.length === 0 ? who : `${who} +${others.length}`
+}
 
 const COLUMNS = {
   NAME: { help: 'the name', least: 12, of: ({ name }) => plainMessage(name) },
@@ -66,6 +72,11 @@ const COLUMNS = {
     of: ({ waiting, more }) => `${waiting.length}${more === true ? '+' : ''}`,
   },
   WAITED: { help: 'the longest wait', right: true, of: ({ waiting }, { now }) => oldest(waiting, now) },
+  WAITER: {
+    help: 'the label of the first in line, and how many others',
+    least: 8,
+    of: waiterOf,
+  },
   DOES: {
     help: 'what the client of --client or --label does: holds, waits',
     of: (lock, { chosen }) => (chosen === undefined ? '' : doingOf(lock, chosen)),
@@ -98,7 +109,7 @@ interface Shown {
 
 const usualOf = ({ blocked, choosing }: Shown): readonly Title[] => {
   const usual = choosing ? WITH_CLIENT : USUAL
-  return blocked ? [...usual, 'WAITED'] : usual
+  return blocked ? [...usual, 'WAITED', 'WAITER'] : usual
 }
 
 /** A line of the help for each column. */

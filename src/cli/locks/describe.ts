@@ -4,6 +4,7 @@ import { isShared } from './listed-kinds.js'
 import { shellWord } from '../text/shell-word.js'
 import { spanOf } from '../text/time-span.js'
 import { advice, leaseText, signText } from './advice.js'
+import { isSilent, withoutSilent } from './places.js'
 import { type Sign, signOf, type Signs } from './signs.js'
 
 const UNKNOWN: Readonly<Record<NonNullable<ListedHolder['labelUnknown']>, string>> = {
@@ -39,8 +40,10 @@ const holding = (holder: ListedHolder, now: number): string => {
   ].join(', ')
 }
 
+const SILENT = 'silent, holds nobody up'
+
 const waiting = (waiter: ListedWaiter, now: number): string =>
-  [whoIs(waiter), ...keysOf(waiter), ...agedOf(waiter, now)].join(', ')
+  [whoIs(waiter), ...keysOf(waiter), ...agedOf(waiter, now), ...(isSilent(waiter, now) ? [SILENT] : [])].join(', ')
 
 /** What the call waits for that holds the lock. */
 const waitingFor = ({ waitsFor = [] }: ListedHolder, now: number): readonly string[] =>
@@ -104,6 +107,6 @@ export const described = (
     ...section('token', token === undefined ? [] : [String(token)]),
     ...section('waiting', places.length === 0 ? ['nobody'] : places),
     ...(more === true ? section('', ['… and others, which are not shown']) : []),
-    ...advice(lock, signed, (owner) => commandFor(lock, owner, server, glue)),
+    ...advice(withoutSilent(lock, now), signed, (owner) => commandFor(lock, owner, server, glue)),
   ]
 }

@@ -26,14 +26,17 @@ const sideOf = ({ mode }: LockEvent): readonly string[] =>
 
 /** An event for people, on one line. */
 export const eventLine = (event: LockEvent): string => {
-  const { at, type, name, keys = [], certain, merged, by } = event
+  const { at, name, keys = [], certain, merged, by } = event
+  // It may as well have had its turn between two looks, and be done.
+  const left = event.type === 'gave up' && !certain
+  const type = left ? 'left' : event.type
   const details = [
     whoIs(event),
     ...sideOf(event),
     ...(keys.length === 0 ? [] : [plainMessage(`keys ${keys.join(', ')}`)]),
     ...ageOf(event),
     ...(by === undefined ? [] : [`by client ${plainMessage(by)}`]),
-    ...(certain ? [] : ['perhaps']),
+    ...(left ? ['left the line (perhaps granted)'] : certain ? [] : ['perhaps']),
     ...(merged === true ? ['more may have happened before'] : []),
   ]
   return `${timeOf(at)}  ${type.padEnd(WIDEST)}  ${plainMessage(name)}  ${details.join(', ')}`

@@ -1,5 +1,6 @@
 import { globMatches } from '../../base/glob.js'
 import type { ListedHolder, ListedLock, ListedWaiter } from '../../api/listing.js'
+import { plainText } from '../../plain-text.js'
 import { UsageError } from '../usage-error.js'
 
 /** The options that select clients. */
@@ -40,6 +41,24 @@ export const chosenOf = ({ client, label }: Values): Chosen | undefined => {
     (label === undefined || (one.label !== undefined && (one.label === label || globMatches(label, one.label))))
 }
 
-/** What the chosen clients do with the lock; empty: nothing. */
-export const doingOf = ({ holders, waiting }: ListedLock, chosen: Chosen): string =>
-  [...(holders.some(chosen) ? ['holds'] : []), ...(waiting.some(chosen) ? ['waits'] : [])].join(' and ')
+type Person = ListedHolder | ListedWaiter
+
+/** How many of several clients are named. */
+const NAMED = 3
+
+const nameOf = ({ label, client }: Person): string => plainText(label ?? client.slice(0, SHORTEST))
+
+const named = (does: string, people: readonly Person[]): string => {
+  const names = [...new Map(people.map((one) => [one.client, nameOf(one)])).values()]
+  const more = names.length > NAMED ? [`${names.length - NAMED} more`] : []
+  return `${does} (${[...names.slice(0, NAMED), ...more].join(', ')})`
+}
+
+/** What the chosen clients do with the lock; empty: nothing. If one holds it and another one waits, which is which. */
+export const doingOf = ({ holders, waiting }: ListedLock, chosen: Chosen): string => {
+  const [holding, inLine] = [holders.filter(chosen), waiting.filter(chosen)]
+  if (holding.length === 0) return inLine.length === 0 ? '' : 'waits'
+  if (inLine.length === 0) return 'holds'
+  const clients = new Set([...holding, ...inLine].map(({ client }) => client))
+  return clients.size === 1 ? 'holds and waits' : `${named('holds', holding)}, ${named('waits', inLine)}`
+}

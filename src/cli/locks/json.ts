@@ -1,5 +1,6 @@
 import type { ListedHolder, ListedLock } from '../../api/listing.js'
 import { plainJson } from '../../plain-text.js'
+import { isSilent } from './places.js'
 
 /** Every field is always there; `null`: it is not known, or there is none. */
 const personOf = (
@@ -33,7 +34,7 @@ export const lockJson = (lock: ListedLock, now: number, waits: boolean): Readonl
       count: one.count,
       waitsFor: waits ? waitsOf(one) : null,
     })),
-    waiting: waiting.map((one) => personOf(one, now)),
+    waiting: waiting.map((one) => ({ ...personOf(one, now), silent: isSilent(one, now) })),
     more,
     // As PTTL: JSON has no Infinity.
     remaining: remaining === undefined ? null : remaining === Infinity ? -1 : remaining,

@@ -17,14 +17,14 @@ const LOOKED_AT = 100
 const LATE = 1000
 
 /** A client of holdfast has an 8 there, and one of Redisson, whose ids are random, a 4. */
-export const isRedissons = ({ client }: ListedHolder): boolean => client[14] === '4'
+export const isOfRedisson = ({ client }: Pick<ListedHolder, 'client'>): boolean => client[14] === '4'
 
 /** What can be said without asking about the label. One who has published its hold has had a label before. */
 export const signOf = (holder: ListedHolder): Sign => {
   if (holder.label !== undefined) return { is: 'labelled' }
   if (holder.labelUnknown !== undefined) return { is: 'unknown' }
   if (holder.since !== undefined) return { is: 'silent' }
-  return { is: isRedissons(holder) ? 'redisson' : 'unlabelled' }
+  return { is: isOfRedisson(holder) ? 'redisson' : 'unlabelled' }
 }
 
 const writtenAt = (holder: ListedHolder, { text, left }: LabelState): Sign => {
@@ -63,3 +63,10 @@ export const signsOf = async (client: Client, locks: readonly ListedLock[]): Pro
 
 /** Whether nothing says that the client of this holder is alive, and something that it is not. */
 export const seemsGone = ({ is }: Sign): boolean => is === 'overdue' || is === 'silent'
+
+/** ms. A lease that is over before that is left to end. */
+export const LONG = 60_000
+
+/** Holders that keep others waiting for long, have no label, and have never published their hold: they ended within a second, or write no labels. */
+export const unknownAmong = ({ holders, waiting, remaining = 0 }: ListedLock): readonly ListedHolder[] =>
+  waiting.length === 0 || remaining <= LONG ? [] : holders.filter((holder) => signOf(holder).is === 'unlabelled')

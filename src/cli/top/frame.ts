@@ -2,11 +2,22 @@ import type { ListedLock } from '../../api/listing.js'
 import { plainMessage, plainText } from '../../plain-text.js'
 import { cellsOf, columnsOf, type Title } from '../locks/columns.js'
 import { described, SHORT_LINES } from '../locks/describe.js'
+import { isBlocked } from '../locks/places.js'
+import type { Signs } from '../locks/signs.js'
 import type { Row, Span } from '../text/styled-row.js'
 import { spanOf } from '../text/time-span.js'
 import { tableOf } from '../text/table.js'
+import { wrapped } from '../text/wrap.js'
 import { cutTo, widthOf } from '../text/width.js'
 import { idOf, rowsFor, selectedRow, type View } from './view.js'
+
+export interface Shown {
+  /** Which one it is. */
+  readonly id: string
+  /** Undefined: it is neither held nor waited for any more. */
+  readonly lock: ListedLock | undefined
+  readonly signs: Signs
+}
 
 /** What is known of the server. */
 export interface Snapshot {
@@ -16,6 +27,8 @@ export interface Snapshot {
   /** The server's time, ms since the epoch: when the list was read, and now. */
   readonly readAt: number
   readonly now: number
+  /** The lock that is shown, as `holdfast show` sees it; undefined: it was not asked yet. */
+  readonly shown?: Shown | undefined
   /** Why the list could not be read again. */
   readonly trouble?: string | undefined
 }
@@ -51,8 +64,8 @@ const ends = (left: string, right: string, columns: number, style?: Style): Row 
 
 const number = (count: number): string => count.toLocaleString('en')
 
-const counts = (locks: readonly ListedLock[]): string => {
-  const blocked = locks.filter(({ waiting }) => waiting.length > 0)
+const counts = ({ locks, now }: Snapshot): string => {
+  const blocked = locks.filter((lock) => isBlocked(lock, now))
   const waiting = blocked.reduce((sum, lock) => sum + lock.waiting.length, 0)
   return `${number(locks.length)} ${locks.length === 1 ? 'lock' : 'locks'} · ${number(blocked.length)} blocked · ${number(waiting)} waiting`
 }
@@ -63,13 +76,22 @@ const isStuck = ({ remaining }: ListedLock): boolean => remaining === Infinity
 const styleOf = (lock: ListedLock): Style =>
   isStuck(lock) ? 'bad' : lock.waiting.length > 0 ? 'strong' : lock.holders.length === 0 ? 'dim' : undefined
 
-const statusOf = ({ filter, typing, blocked, order, reversed }: View, shown: number): string => {
+/** Which rows of the list are seen. */
+const rangeOf = (rows: readonly ListedLock[], view: View, size: Size): string => {
+  const [count, height] = [rows.length, heightOf(size)]
+  if (count <= height) return `${number(count)} ${count === 1 ? 'row' : 'rows'}`
+  const first = firstShown(selectedRow(rows, view), count, height)
+  return `rows ${number(first + 1)}–${number(first + height)} of ${number(count)}`
+}
+
+const statusOf = (rows: readonly ListedLock[], view: View, size: Size): string => {
+  const { filter, typing, blocked, order, reversed } = view
   const chosen = [
     `by ${order}${reversed ? ', reversed' : ''}`,
     ...(blocked ? ['only blocked'] : []),
     ...(filter !== '' || typing ? [`filter: ${plainText(filter)}${typing ? '_' : ''}`] : []),
   ]
-  return ` ${chosen.join(' · ')} · ${number(shown)} ${shown === 1 ? 'row' : 'rows'}`
+  return ` ${chosen.join(' · ')} · ${rangeOf(rows, view, size)}`
 }
 
 /** The first row that is shown, so that the selected one is in the middle if it can be. */
@@ -115,10 +137,21 @@ const HELP = [
   'Bold: calls wait for it.',
 ]
 
+const TYPING = ' Enter keep the filter  Esc clear it  Ctrl-C quit'
 const KEYS = ' q quit  / filter  s sort  r reverse  b blocked  Enter show  ? help'
 
-const pageOf = (title: string, lines: readonly string[], { columns, rows }: Size): readonly Row[] => {
+/** A long line goes on below, as far to the right as its text begins. A command that is cut in short lines stays as it is. */
+const folded = (text: string, room: number): readonly string[] => {
+  if (widthOf(text) <= room || text.endsWith('\\')) return [text]
+  const indent = /^(?: *(?:\S+ {2,})?(?:\d+\. )?)/.exec(text)?.[0] ?? ''
+  if (indent.length > room / 2) return [text]
+  const [first = '', ...rest] = wrapped(text.slice(indent.length), room - indent.length)
+  return [indent + first, ...rest.map((part) => ' '.repeat(indent.length) + part)]
+}
+
+const pageOf = (title: string, whole: readonly string[], { columns, rows }: Size): readonly Row[] => {
   const room = Math.max(0, rows - 3)
+  const lines = whole.flatMap((text) => folded(text, columns - 2))
   // What stands behind the last blank line says what to do.
   const tail = Math.min(lines.length - Math.max(0, lines.lastIndexOf('')), room - 2)
   const cut = lines.length > room ? [...lines.slice(0, room - 1 - tail), '…', ...lines.slice(-tail)] : lines
@@ -131,10 +164,12 @@ const pageOf = (title: string, lines: readonly string[], { columns, rows }: Size
   ]
 }
 
-const headOf = ({ where, locks, now, readAt, trouble }: Snapshot, { columns }: Size): Row =>
-  trouble === undefined
-    ? ends(` holdfast top  ${plainText(where)}`, `${counts(locks)} `, columns, 'strong')
+const headOf = (snapshot: Snapshot, { columns }: Size): Row => {
+  const { where, now, readAt, trouble } = snapshot
+  return trouble === undefined
+    ? ends(` holdfast top  ${plainText(where)}`, `${counts(snapshot)} `, columns, 'strong')
     : ends(` ${plainMessage(trouble)}`, `as of ${spanOf(now - readAt)} ago `, columns, 'bad')
+}
 
 const selectedLines = (lock: ListedLock | undefined, columns: number): readonly Row[] => {
   const { name = '', holders: [holder] = [] } = lock ?? {}
@@ -150,22 +185,23 @@ export const frame = (snapshot: Snapshot, view: View, size: Size, server: readon
   if (columns < LEAST.columns || height < LEAST.rows)
     return [line(`This terminal is too small: ${LEAST.columns} x ${LEAST.rows} at least`, columns)]
   if (view.page === 'help') return pageOf('Keys', HELP, size)
-  const rows = rowsFor(snapshot.locks, view)
+  const rows = rowsFor(snapshot.locks, view, snapshot.now)
   const lock = rows[selectedRow(rows, view)]
   if (view.page === 'lock') {
     // The selected lock may be gone, and another one must not be shown in its place.
-    const shown = snapshot.locks.find((one) => idOf(one) === view.selected)
+    const asked = snapshot.shown?.id === view.selected ? snapshot.shown : undefined
+    const shown = asked === undefined ? snapshot.locks.find((one) => idOf(one) === view.selected) : asked.lock
     const lines =
       shown === undefined
         ? ['It is neither held nor waited for any more.']
-        : described(shown, snapshot.now, server, { glue: SHORT_LINES })
+        : described(shown, snapshot.now, server, { glue: SHORT_LINES, ...(asked && { signs: asked.signs }) })
     return pageOf('One lock', lines, size)
   }
   return [
     headOf(snapshot, size),
-    line(statusOf(view, rows.length), columns, 'dim'),
+    line(statusOf(rows, view, size), columns, 'dim'),
     ...listOf(rows, snapshot, view, size),
     ...selectedLines(lock, columns),
-    line(KEYS, columns, 'dim'),
+    line(view.typing ? TYPING : KEYS, columns, 'dim'),
   ]
 }

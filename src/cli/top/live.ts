@@ -1,15 +1,18 @@
 import type { Client } from '../../api/client.js'
 import type { ListedLock, SkippedLock } from '../../api/listing.js'
 import { textOf } from '../../thrown.js'
+import { locksAt } from '../locks/find.js'
 import { LeftOut } from '../locks/left-out.js'
+import { withoutSilent } from '../locks/places.js'
+import { signsOf } from '../locks/signs.js'
 import { restoreTerminal } from '../restore-terminal.js'
 import { codeOfSignal } from '../exit-code.js'
 import { serverClock } from '../server-clock.js'
 import { paint } from '../text/styled-row.js'
 import { Screen } from '../text/screen.js'
-import { frame, heightOf, type Size, type Snapshot } from './frame.js'
+import { frame, heightOf, type Shown, type Size, type Snapshot } from './frame.js'
 import { type Key, keysIn } from './keys.js'
-import { FIRST_VIEW, pressed, rowsFor, type View, type Wish } from './view.js'
+import { FIRST_VIEW, idOf, pressed, rowsFor, type View, type Wish } from './view.js'
 
 export interface TopOptions {
   readonly view: Partial<View>
@@ -57,7 +60,21 @@ export class Top {
     const leftOut = new LeftOut()
     for await (const lock of this.#options.list(leftOut.add)) locks.push(lock)
     const { where } = this.#options
-    this.#snapshot = { where, locks, readAt: this.#now(), now: this.#now(), trouble: leftOut.text }
+    const now = this.#now()
+    const shown = await this.#readShown(locks)
+    const living = locks.map((lock) => withoutSilent(lock, now))
+    this.#snapshot = { where, locks: living, shown, readAt: now, now, trouble: leftOut.text }
+  }
+
+  /** The lock that is on the screen alone, as `holdfast show` asks about it. */
+  async #readShown(locks: readonly ListedLock[]): Promise<Shown | undefined> {
+    const { page, selected: id } = this.#view
+    if (page !== 'lock' || id === undefined) return undefined
+    const known = [...locks, ...this.#snapshot.locks].find((one) => idOf(one) === id)
+    if (known === undefined) return undefined
+    const found = await locksAt(this.#client, known.name, known.kind)
+    const lock = found.find((one) => idOf(one) === id)
+    return { id, lock, signs: await signsOf(this.#client, lock === undefined ? [] : [lock]) }
   }
 
   async #live(): Promise<number> {
@@ -138,9 +155,11 @@ export class Top {
   }
 
   #press(key: Key): void {
-    const next = pressed(this.#view, key, rowsFor(this.#snapshot.locks, this.#view), heightOf(this.#size))
-    if (typeof next === 'object') this.#view = next
-    else this.#grant(next)
+    const next = pressed(this.#view, key, rowsFor(this.#snapshot.locks, this.#view, this.#now()), heightOf(this.#size))
+    if (typeof next !== 'object') return this.#grant(next)
+    const opens = next.page === 'lock' && this.#view.page !== 'lock'
+    this.#view = next
+    if (opens) this.#wake()
   }
 
   #grant(wish: Wish): void {

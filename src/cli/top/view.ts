@@ -1,4 +1,5 @@
 import type { ListedLock } from '../../api/listing.js'
+import { isBlocked } from '../locks/places.js'
 import type { Key } from './keys.js'
 import { type Order, ordered, ORDERS } from './order.js'
 
@@ -44,8 +45,9 @@ const containing = (filter: string): ((lock: ListedLock) => boolean) => {
 export const rowsFor = (
   locks: readonly ListedLock[],
   { filter, blocked, order, reversed }: View,
+  now: number,
 ): readonly ListedLock[] => {
-  const wanted = blocked ? locks.filter(({ waiting }) => waiting.length > 0) : locks
+  const wanted = blocked ? locks.filter((lock) => isBlocked(lock, now)) : locks
   return ordered(filter === '' ? wanted : wanted.filter(containing(filter)), order, reversed)
 }
 

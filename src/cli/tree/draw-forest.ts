@@ -1,7 +1,8 @@
-import type { ListedLock } from '../../api/listing.js'
+import type { ListedHolder, ListedLock } from '../../api/listing.js'
 import { plainMessage } from '../../plain-text.js'
 import { commandFor, permitsText, whoIs } from '../locks/describe.js'
 import { spanOf } from '../text/time-span.js'
+import { WIDTH, wrapped } from '../text/wrap.js'
 import type { Crossing } from './crossings.js'
 import type { BlockedLock, Cycle, Forest, Waiting } from './wait-forest.js'
 
@@ -44,14 +45,37 @@ const treeOf = (blocked: BlockedLock, now: number): readonly string[] => [
   ]),
 ]
 
+/** A call of a deadlock, and the lock that it holds. */
+interface Choice {
+  readonly lock: ListedLock
+  readonly holder: ListedHolder
+  readonly since: number | undefined
+}
+
+/** Which process to end, and what to do if it cannot release the lock any more. The command alone would let two work at once. */
+const wayOut = (choices: readonly Choice[], server: readonly string[]): readonly string[] => {
+  const [first] = choices
+  if (first === undefined) return []
+  const youngest = choices.reduce((one, other) => ((other.since ?? 0) > (one.since ?? 0) ? other : one), first)
+  const { lock, holder, since } = youngest
+  const who = since === undefined ? '' : ` ${whoIs(holder)} has waited the shortest, so it may lose the least.`
+  return [
+    ...wrapped(`Look at these processes, and end one of them, which frees its locks.${who}`, WIDTH),
+    ...wrapped('Only if its process has ended, or its work is stopped, and the lock is still held:', WIDTH),
+    `  ${commandFor(lock, holder.owner, server)}`,
+  ]
+}
+
 const cycleLines = (cycle: Cycle, now: number, server: readonly string[]): readonly string[] => [
   'Deadlock: these calls wait for one another.',
   ...cycle.map(
     ({ lock, holder, wait }) =>
       `  - ${whoIs(holder)} holds ${plainMessage(lock.name)} and waits for ${plainMessage(wait.name)}${ageOf(wait.since, now)}`,
   ),
-  'End one of their processes, or release what one of them holds, for example:',
-  ...cycle.slice(0, 1).map(({ lock, holder }) => `  ${commandFor(lock, holder.owner, server)}`),
+  ...wayOut(
+    cycle.map(({ lock, holder, wait }) => ({ lock, holder, since: wait.since })),
+    server,
+  ),
 ]
 
 const crossingLines = (crossing: Crossing, now: number, server: readonly string[]): readonly string[] => [
@@ -60,8 +84,14 @@ const crossingLines = (crossing: Crossing, now: number, server: readonly string[
     ({ lock, holder, wanted, waiter }) =>
       `  - ${whoIs(holder)} holds ${plainMessage(lock.name)}, and a call in it waits for ${plainMessage(wanted.name)}${ageOf(waiter.since, now)}`,
   ),
-  'It is one if the calls that wait are those that hold. Look at these processes. To release a lock, for example:',
-  ...crossing.slice(0, 1).map(({ lock, holder }) => `  ${commandFor(lock, holder.owner, server)}`),
+  ...wrapped(
+    'It is one if the calls that wait are those that hold. The longer they wait, the more likely it is.',
+    WIDTH,
+  ),
+  ...wayOut(
+    crossing.map(({ lock, holder, waiter }) => ({ lock, holder, since: waiter.since })),
+    server,
+  ),
 ]
 
 /** For people: a block of lines for each tree and each deadlock. */

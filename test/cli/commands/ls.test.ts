@@ -87,8 +87,10 @@ void describe('holdfast ls', () => {
     )
     const headOf = async (...args: string[]): Promise<string> =>
       linesOf((await holdfast(['ls', '--blocked', ...args], { url: broken.server.url })).out)[0] ?? ''
-    assert.match(await headOf(), /WAITING {2}WAITED$/)
-    assert.match(await headOf('-o', '+waited,key'), /WAITING {2}WAITED {2}KEY$/, 'each once')
+    assert.match(await headOf(), /WAITING {2}WAITED {2}WAITER$/)
+    const busy = await holdfast(['ls', '--blocked', '-o', 'WAITER'], { url: broken.server.url })
+    assert.match(busy.out, /^WAITER\nweb-2\n$/)
+    assert.match(await headOf('-o', '+waited,key'), /WAITING {2}WAITED {2}WAITER {2}KEY$/, 'each once')
     assert.deepEqual(await names('--sort', 'waiting'), ['busy', 'alone', 'book', 'group', 'stuck'])
     assert.deepEqual(await names('--sort', 'name'), ['alone', 'book', 'busy', 'group', 'stuck'])
     const json = await holdfast(['ls', '--json', '--sort', 'WAITED'], { url: broken.server.url })
@@ -136,7 +138,9 @@ void describe('holdfast ls', () => {
       'since',
       'age',
       'keys',
+      'silent',
     ])
+    assert.equal(busy?.['waiting']?.[0]?.['silent'], false)
     assert.deepEqual(group?.['holders']?.[0]?.['keys'], ['a', 'b'])
     assert.deepEqual([stuck?.['remaining'], stuck?.['token'], alone?.['token']], [-1, '1', null])
   })
@@ -165,7 +169,7 @@ void describe('holdfast ls', () => {
     assert.deepEqual(await rows('--client', two.id), ofTwo)
     assert.deepEqual(await rows('--client', two.id.slice(0, 8)), ofTwo)
     assert.deepEqual(await rows('--label', 'web-2'), ofTwo)
-    assert.deepEqual(await rows('--label', 'web-*'), ['a: holds and waits', 'b: holds', 'c: holds'])
+    assert.deepEqual(await rows('--label', 'web-*'), ['a: holds (web-1), waits (web-2)', 'b: holds', 'c: holds'])
     assert.deepEqual(await rows('--label', 'web-2', '--client', one.id), [])
     assert.deepEqual(await rows('--client', two.id, '--blocked'), ['a: waits'])
     assert.deepEqual(await rows(), ['a: -', 'b: -', 'c: -'])
@@ -221,6 +225,16 @@ void describe('holdfast ls', () => {
       }
       const { out } = await holdfast(['ls', '--scan'], { url: broken.server.url, columns: 80 })
       assert.match(out, /looked at [\d,]+ of [\d,]+ keys/)
+      const other = await broken.open()
+      other
+        .lock('n'.repeat(200))
+        .acquire()
+        .catch(() => undefined)
+      await sleep(2500)
+      const counted = linesOf((await holdfast(['ls'], { url: broken.server.url, columns: 80 })).out)
+      assert.equal(counted.at(-1), 'holdfast: 2 rows, 1 blocked: --blocked shows only those')
+      const whole = await holdfast(['ls', 'nnn'], { url: broken.server.url, columns: 80 })
+      assert.match(whole.out, /PATTERN is the whole name, unless it has a \*: try '\*nnn\*'/)
       const none = await holdfast(['ls', 'no*'], { url: broken.server.url, columns: 80 })
       assert.match(none.out, /--scan also finds others/)
       assert.equal(none.code, 0)
@@ -241,6 +255,31 @@ void describe('holdfast ls', () => {
     const { code, out, error } = await holdfast(['ls', '--scan', '-o', 'NAME,HOLDER,LABEL,AGE'], { url })
     assert.deepEqual([code, error], [0, ''])
     assert.deepEqual(cells(linesOf(out)[2] ?? ''), ['theirs', '00000000', '-', '-'])
+  })
+
+  onServer('--blocked → only waits of more than a second, also with --scan', async (broken) => {
+    const [one, two] = [await broken.open(), await broken.open({ label: 'web-2' })]
+    await one.lock('stuck').acquire()
+    two
+      .lock('stuck')
+      .acquire()
+      .catch(() => undefined)
+    await sleep(2500)
+    const names = async (...args: string[]): Promise<string[]> =>
+      linesOf((await holdfast(['ls', '-o', 'NAME', ...args], { url: broken.server.url })).out).slice(1)
+    // As of a lock that changes hands all the time: its waiter has published nothing yet.
+    await one.lock('busy').acquire()
+    const late = await broken.open({ label: 'web-3' })
+    late
+      .lock('busy')
+      .acquire()
+      .catch(() => undefined)
+    await broken.until(async () => (await one.lock('busy').inspect()).waiting.length === 1)
+    await sleep(2500)
+    await broken.redis.del(`holdfast:client:${late.id}:locks`)
+    assert.deepEqual(await names('--scan', '--blocked'), ['stuck'])
+    assert.deepEqual(await names('--blocked'), ['stuck'])
+    assert.deepEqual((await names('--scan')).sort(), ['busy', 'stuck'])
   })
 
   onServer('a clock of this machine that is wrong → ages by the server’s', async ({ open, server }) => {

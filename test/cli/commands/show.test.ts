@@ -125,12 +125,42 @@ void describe('holdfast show', () => {
     await quiet.lock('quiet').acquire({ lease: 3_600_000 })
     const unlabelled = await said('quiet')
     assert.match(unlabelled, /no label: the client is gone, or it never wrote one[^]*See whether what is left/)
+    assert.match(unlabelled.replaceAll('\n', ' '), /goes up: show the lock again within (29m\d\ds|30m00s)\./)
     assert.doesNotMatch(unlabelled, /holdfast unlock --owner \S{36}:/)
     await redis.hset('theirs', THEIRS, 1)
     await redis.pexpire('theirs', 20_000)
     const theirs = await said('theirs')
     assert.match(theirs, /a client of Redisson, thread 55: nothing shows if it is alive[^]*goes up/)
     assert.doesNotMatch(theirs, /holdfast unlock --owner \S{36}:/)
+  })
+
+  onServer(
+    'a pattern, or a part of a name → what the user may have meant, and 1',
+    async ({ open, server: { url } }) => {
+      const client = await open()
+      for (const name of ['billing:invoice-run', 'billing:invoice[1]', 'other']) await client.lock(name).acquire()
+      await sleep(2500)
+      const said = async (name: string): Promise<string> => {
+        const { code, out, error } = await holdfast(['show', name], { url })
+        assert.deepEqual([code, out], [1, ''])
+        return error
+      }
+      const none = (name: string): string => `holdfast: no lock '${name}' is held or waited for`
+      assert.equal(await said('invoice-run'), `${none('invoice-run')}; names that contain it: 'billing:invoice-run'\n`)
+      assert.equal(await said('[1]'), `${none('[1]')}; names that contain it: 'billing:invoice[1]'\n`)
+      assert.equal(
+        await said('bill*'),
+        `${none('bill*')}; show takes one name: for a pattern, use holdfast ls 'bill*'\n`,
+      )
+      assert.equal(await said('nothing'), `${none('nothing')}\n`)
+    },
+  )
+
+  test('no URL → 78, and how to say which server; nothing about memory:', async () => {
+    const { code, error } = await holdfast(['show', 'a'])
+    assert.equal(code, 78)
+    assert.match(error, /^holdfast: no server to connect to: set HOLDFAST_URL or REDIS_URL, or pass --url /)
+    assert.doesNotMatch(error, /memory/)
   })
 
   onServer('waited for as two kinds → both; --kind → that one; --json → as ls prints it', async (broken) => {

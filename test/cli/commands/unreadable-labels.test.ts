@@ -42,7 +42,9 @@ void describe('a user who may read locks, but not labels', () => {
     assert.deepEqual([code, error], [0, ''])
     assert.match(
       out,
-      new RegExp(`^released 'app:l', which was held by client ${one.id}, ${UNKNOWN} \\(owner ${owner}\\)\\n$`),
+      new RegExp(
+        `^released 'app:l', which was held by client ${one.id}, ${UNKNOWN} \\(owner ${owner}\\); now held by client ${two.id}, `,
+      ),
     )
     await (await waits).release()
     assert.equal((await holdfast(['show', 'app:l'], { url })).code, 77, 'calls may wait for it, which only labels show')

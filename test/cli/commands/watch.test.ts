@@ -122,6 +122,50 @@ void describe('holdfast watch', () => {
       assert.match(lines.at(-1) ?? '', /released {2}w:book {2}web-2, reads, after \ds$/)
     })
 
+  if (TERMINAL)
+    onServer('in a terminal, many holders at first → 20 lines, and how many more', async ({ open, server, after }) => {
+      const client = await open({ label: 'web-1' })
+      for (let i = 0; i < 50; i++) await client.lock(`n:${i}`).acquire()
+      await sleep(2500)
+      const watch = watching(server.url, [], 80)
+      after(() => watch.child.kill('SIGKILL'))
+      await until(() => watch.lines().some((line) => line.startsWith('holdfast: and 30 more that held or waited')))
+      assert.equal(watch.lines().filter((line) => line.includes('granted')).length, 20)
+      await client.lock('n:49').forceRelease()
+      await until(() => watch.lines().some((line) => line.includes(' forced ')))
+      watch.type('\u0003')
+      assert.equal(await watch.ended(), 130)
+    })
+
+  onServer('--text in a pipe → readable lines', async ({ open, server, after }) => {
+    await (await open({ label: 'web-1' })).lock('a').acquire()
+    const watch = watching(server.url, ['a', '--text'])
+    after(() => watch.child.kill('SIGKILL'))
+    await until(() => watch.lines().length === 1)
+    watch.child.kill('SIGINT')
+    assert.equal(await watch.ended(), 130)
+    assert.match(watch.lines()[0] ?? '', /^\d\d:\d\d:\d\d\.\d{3} {2}granted {3}a {2}(web-1|client \S+)/)
+  })
+
+  if (TERMINAL)
+    onServer('a waiter that holds the lock between two looks → left the line, not gave up', async (broken) => {
+      const [one, two] = [await broken.open({ label: 'web-1' }), await broken.open({ label: 'web-2' })]
+      const hold = await one.lock('w:a').acquire()
+      const next = two.lock('w:a').acquire()
+      await sleep(2500)
+      const watch = watching(broken.server.url, ['w:*'], 80)
+      broken.after(() => watch.child.kill('SIGKILL'))
+      await until(() => watch.lines().some((line) => line.includes('waiting')))
+      await hold.release()
+      await (await next).release()
+      await until(() => watch.lines().some((line) => line.includes('web-2, after')))
+      watch.type('\u0003')
+      assert.equal(await watch.ended(), 130)
+      const out = watch.lines().join('\n')
+      assert.match(out, / {2}left {6}w:a {2}web-2, after \ds, left the line \(perhaps granted\)$/m)
+      assert.doesNotMatch(out, /gave up/)
+    })
+
   onServer('a user who only looks → is enough', async ({ open, redis, server, after }) => {
     const hold = await (await open({ label: 'web-1' })).lock('a').acquire()
     const url = `redis://${await admit(redis, READER_LINE, 'secret-of-a-test')}@127.0.0.1:${server.port}`
@@ -150,6 +194,7 @@ void describe('holdfast watch', () => {
       [['a', 'b'], /one name or pattern/],
       [[''], /name must not be empty/],
       [['--kind', 'mutex'], /--kind must be one of lock,/],
+      [['--json', '--text'], /exclude each other/],
       [['--url', 'memory:'], /must name a server/],
     ] as const) {
       const { code, out, error } = await holdfast(['watch', ...args], { url })

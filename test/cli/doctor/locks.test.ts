@@ -148,6 +148,9 @@ await client.lock('short').acquire()`,
         /^this lock is held by client \S+, which has no label, for another 5\dm\d\ds, and calls wait for it$/,
       )
       assert.match(run[0] ?? '', /^holdfast unlock --owner \S+ quiet$/)
+      const shown = await holdfast(['show', 'quiet'], { url })
+      assert.ok(shown.out.endsWith(`\n  ${run[0]}\n`), 'show and doctor agree')
+      assert.match(shown.out.replaceAll('\n', ' '), /again within 2\dm\d\ds\.[^]*sure that it has ended, release/)
     },
     GOOD,
   )
@@ -190,6 +193,38 @@ await client.lock('short').acquire()`,
   )
 
   onServer(
+    'a call waits for more than a minute behind a holder that lives → long-wait, without a command that releases',
+    async (broken) => {
+      const { open, redis, server } = broken
+      const { url } = server
+      await started(broken, `await client.lock('job').acquire()`)
+      const waiting = await open({ label: 'web-9' })
+      waiting
+        .lock('job')
+        .acquire()
+        .catch(() => undefined)
+      await published(url, 1)
+      await broken.until(async () => (await redis.hlen(`holdfast:client:${waiting.id}:locks`)) === 1)
+      assert.deepEqual((await diagnosed([], { url })).codes, [])
+      const earlier = async (ms: number): Promise<void> => {
+        for (const key of await redis.keys('holdfast:client:*:locks'))
+          for (const [field, text] of Object.entries(await redis.hgetall(key)))
+            await redis.hset(
+              key,
+              field,
+              text.replaceAll(/\d{13}/g, (since) => String(Number(since) - ms)),
+            )
+      }
+      await earlier(125_000)
+      const { what, about, run } = onlyOne(await diagnosed([], { url }), 'long-wait')
+      assert.equal(about, 'job')
+      assert.match(what, /^a call has waited for 2m\d\ds for this lock, which doomed has held for 2m\d\ds$/)
+      assert.deepEqual(run, ['holdfast show job'])
+    },
+    GOOD,
+  )
+
+  onServer(
     'a process that is killed while it waits → dead-place; one that lives → nothing',
     async (broken) => {
       const { open, server, redis } = broken
@@ -198,10 +233,23 @@ await client.lock('short').acquire()`,
       await broken.until(async () => (await redis.llen('holdfast_line:{busy}')) === 1)
       await published(server.url, 1)
       assert.deepEqual((await diagnosed([], { url: server.url })).codes, [])
+      await broken.until(
+        async () => linesOf((await holdfast(['ls', '--blocked'], { url: server.url })).out).length === 2,
+      )
       await kill()
       const { what, about, run } = onlyOne(await found([], server.url, 'dead-place'), 'dead-place')
       assert.deepEqual([about, run], ['busy', []])
       assert.equal(what, '1 of 1 places in the line of this lock belong to processes that are silent')
+      const said = async (...args: string[]): Promise<string> => (await holdfast(args, { url: server.url })).out
+      assert.match(await said('show', 'busy'), /waiting {2}1\. client \S+(, for \S+)?, silent, holds nobody up\n/)
+      assert.equal(linesOf(await said('ls', '--blocked')).length, 1, 'no lock is blocked')
+      assert.match(await said('ls', '-o', 'NAME,WAITING'), /\nbusy +0\n/)
+      assert.equal(await said('tree'), '')
+      const { waiting } = JSON.parse(await said('show', 'busy', '--json')) as { waiting: { silent: boolean }[] }
+      assert.deepEqual(
+        waiting.map(({ silent }) => silent),
+        [true],
+      )
     },
     GOOD,
   )
@@ -286,7 +334,8 @@ await client.lock('short').acquire()`,
     async ({ redis, server: { url } }) => {
       for (let i = 0; i < 300; i++) await redis.hset(`stuck:${i}`, THEIRS, 1)
       const { out } = await holdfast(['doctor', '--scan'], { url })
-      assert.equal(linesOf(out).filter((line) => line.startsWith('no-expiry: ')).length, 20)
+      assert.equal(linesOf(out).filter((line) => /^no-expiry: \S+: /.test(line)).length, 20)
+      assert.match(out, /\n\nno-expiry: stuck:\d+(, stuck:\d+){4} … and 295 more\n300 findings\n$/)
       assert.match(out, /… and 280 more; --json prints all\n/)
       assert.match(out, /\n300 findings\n$/)
       assert.equal((await diagnosed(['--scan'], { url })).findings.length, 300)

@@ -86,6 +86,17 @@ void describe('holdfast doctor: what it prints', () => {
   })
 
   onServer(
+    'several findings → stuck locks first, and at the end one line for each code',
+    async ({ redis, server: { url } }) => {
+      for (const name of ['stuck:1', 'stuck:2']) await redis.hset(name, '00000000-0000-4000-8000-000000000000:55', 1)
+      await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
+      const { out } = await holdfast(['doctor', '--scan'], { url })
+      assert.match(out, /\nno-expiry: stuck:[^]*\neviction: [^]*\npersistence: [^]*\n\nno-expiry: stuck:\d, stuck:\d\n/)
+      assert.match(out, /\neviction: redis:\S+\npersistence: redis:\S+\n4 findings\n$/)
+    },
+  )
+
+  onServer(
     'the reader of the pipe leaves → no error',
     async ({ server: { url } }) => {
       const line = `"$0" "$1" doctor | head -1; echo "\${PIPESTATUS[0]}"`

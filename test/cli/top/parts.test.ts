@@ -32,7 +32,7 @@ const snapshotOf = (locks: readonly ListedLock[], more: Partial<Snapshot> = {}):
 
 const press = (view: View, keys: readonly Key[], locks: readonly ListedLock[]): View =>
   keys.reduce((now, key) => {
-    const next = pressed(now, key, rowsFor(locks, now), 18)
+    const next = pressed(now, key, rowsFor(locks, now, NOW), 18)
     return typeof next === 'object' ? next : assert.fail(`it wishes to ${next}`)
   }, view)
 
@@ -77,11 +77,11 @@ void describe('holdfast top, its parts', () => {
   void test('the selected lock stays selected when others come before it; when it is gone, the row stays', () => {
     const locks = ['a', 'b', 'c'].map((name) => lockOf(name))
     const view = press(FIRST_VIEW, ['down'], locks)
-    assert.equal(selectedRow(rowsFor(locks, view), view), 1)
+    assert.equal(selectedRow(rowsFor(locks, view, NOW), view), 1)
     const more = [lockOf('A'), ...locks]
-    assert.equal(selectedRow(rowsFor(more, view), view), 2)
+    assert.equal(selectedRow(rowsFor(more, view, NOW), view), 2)
     const less = [lockOf('a'), lockOf('c')]
-    assert.equal(selectedRow(rowsFor(less, view), view), 1)
+    assert.equal(selectedRow(rowsFor(less, view, NOW), view), 1)
     assert.equal(selectedRow([], view), 0)
   })
 
@@ -89,7 +89,7 @@ void describe('holdfast top, its parts', () => {
     const locks = Array.from({ length: 50 }, (_, i) => lockOf(String(i).padStart(2, '0')))
     const rowAfter = (...keys: Key[]): number => {
       const view = press(FIRST_VIEW, keys, locks)
-      return selectedRow(rowsFor(locks, view), view)
+      return selectedRow(rowsFor(locks, view, NOW), view)
     }
     assert.deepEqual(
       [
@@ -107,7 +107,7 @@ void describe('holdfast top, its parts', () => {
     const locks = [lockOf('Invoice:1'), lockOf('x', { kind: 'fairLock' }), lockOf('y', { waiting: [waiter(1, 'c9')] })]
     const byName: View = { ...FIRST_VIEW, order: 'NAME' }
     const filtered = (text: string): string =>
-      names(rowsFor(locks, press(byName, [{ typed: '/' }, ...type(text), 'enter'], locks)))
+      names(rowsFor(locks, press(byName, [{ typed: '/' }, ...type(text), 'enter'], locks), NOW))
     assert.deepEqual(['INVO', 'fair', 'C9', 'web', '%'].map(filtered), ['Invoice:1', 'x', 'y', 'Invoice:1xy', ''])
     const typing = press(FIRST_VIEW, [{ typed: '/' }, ...type('q漢'), 'backspace', 'up'], locks)
     assert.deepEqual([typing.filter, typing.typing], ['q', true])
@@ -173,6 +173,27 @@ void describe('holdfast top, its parts', () => {
           }
         }
       }
+    }
+  })
+
+  void test('more rows than fit → which ones are seen; while the filter is typed, the last line has its keys', () => {
+    const locks = Array.from({ length: 990 }, (_, i) => lockOf(String(i).padStart(3, '0')))
+    assert.match(drawn(snapshotOf(locks))[1] ?? '', /rows 1–18 of 990 *$/)
+    assert.match(drawn(snapshotOf(locks), { row: 989 })[1] ?? '', /rows 973–990 of 990 *$/)
+    assert.match(drawn(snapshotOf(locks.slice(0, 18)))[1] ?? '', /18 rows *$/)
+    assert.match(
+      drawn(snapshotOf(locks), { typing: true }).at(-1) ?? '',
+      /^ Enter keep the filter {2}Esc clear it {2}Ctrl-C quit *$/,
+    )
+  })
+
+  void test('a text that is wider than the terminal → goes on in the next line, whole', () => {
+    const locks = [lockOf('a')]
+    for (const page of ['lock', 'help'] as const) {
+      const view = { page, selected: 'lock a' }
+      const text = (columns: number): string =>
+        drawn(snapshotOf(locks), view, { columns, rows: 60 }).join(' ').replaceAll(/\s+/g, ' ')
+      assert.equal(text(44), text(200), page)
     }
   })
 

@@ -77,7 +77,7 @@ void describe('holdfast top', () => {
     top.type('/oth')
     await top.shows('filter: oth_')
     top.type('\r\r')
-    await top.shows(/other \(lock\)[^]*See whether [^]*holdfast[^]+unlock --owner/)
+    await top.shows(/alive \d+m?s ago[^]*The client is alive[^]*unlock --owner/)
     top.type('x\u001b')
     await top.shows('by WAITED · 2 rows')
     await hold.release()

@@ -207,4 +207,17 @@ void describe('holdfast tree, its parts', () => {
     assert.equal(heads.length, 10_000)
     assert.ok(performance.now() - began < 20_000)
   })
+
+  void test('a deadlock → the call that has waited the shortest is named, and its lock is in the command', () => {
+    const text = lines([
+      lock('a', [holder('A', [wait('b', { since: NOW - 9000 })])], [waiter('B')]),
+      lock('b', [holder('B', [wait('a', { since: NOW - 4000 })])], [waiter('A')]),
+    ])
+    const words = text.replaceAll('\n', ' ')
+    assert.match(
+      words,
+      /end one of them, which frees its locks\. B has waited the shortest, so it may lose the least\./,
+    )
+    assert.match(text, /work is stopped, and the lock is still\nheld:\n {2}holdfast unlock --owner B:1 b$/)
+  })
 })

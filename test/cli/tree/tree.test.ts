@@ -47,6 +47,10 @@ void describe('holdfast tree', () => {
       assert.match(out, /Deadlock: these calls wait for one another\./)
       assert.match(out, /has-a holds a and waits for b, for \d+s/)
       assert.match(out, /has-b holds b and waits for a, for \d+s/)
+      const youngest =
+        /^Look at these processes, and end one of them[^]* (has-\w)\s+has\s+waited\s+the\s+shortest/m.exec(out)?.[1]
+      assert.ok(youngest !== undefined, out)
+      assert.match(out, new RegExp(`still\nheld:\n  holdfast unlock --owner \\S+ ${youngest.slice(-1)}\n`))
       const command = linesOf(out).find((line) => line.startsWith('  holdfast unlock'))
       const [, , ...args] = (command ?? '').trim().split(' ')
       assert.equal((await holdfast(['unlock', ...args, '--yes'], { url })).code, 0)
