@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Client } from 'holdfast'
@@ -15,8 +17,16 @@ const blocks = (mark: string): string[] =>
 
 /** What an example prints, on the server at this port. */
 const shown = async (text: string, port: string): Promise<string> => {
-  const { stdout } = await run('bash', ['-ec', `redis-cli() { command redis-cli -p ${port} "$@"; }\n${text}`])
-  return stdout
+  // One of them writes a file.
+  const cwd = mkdtempSync(join(tmpdir(), 'holdfast-operations-'))
+  try {
+    const { stdout } = await run('bash', ['-ec', `redis-cli() { command redis-cli -p ${port} "$@"; }\n${text}`], {
+      cwd,
+    })
+    return stdout
+  } finally {
+    rmSync(cwd, { recursive: true })
+  }
 }
 
 /** The example, with this owner. */
