@@ -3,6 +3,9 @@ import { LockLostError } from 'holdfast'
 import { exists, fieldsOf, foreign, isNotOwner, pttl, rejection, SHORT, held } from './kind.js'
 import type { Part } from './kind.js'
 
+/** A lease, ms, that ends in the middle of the work. A busy machine may take a part of it for the acquisition. */
+const BRIEF = 500
+
 /** When a hold may be believed. */
 export const trust: Part = (kind, scenario, excludes) => {
   const { make, channel } = kind
@@ -188,8 +191,8 @@ export const trust: Part = (kind, scenario, excludes) => {
     let told = false
     const error = await rejection(
       w.run(
-        lock.using({ lease: 200 }, async ({ signal }) => {
-          await w.pause(300)
+        lock.using({ lease: BRIEF }, async ({ signal }) => {
+          await w.pause(2 * BRIEF)
           told = signal.aborted
           return 'result'
         }),
@@ -206,8 +209,8 @@ export const trust: Part = (kind, scenario, excludes) => {
     const own = new Error('of the work')
     const error = await rejection(
       w.run(
-        lock.using({ lease: 200 }, async (hold) => {
-          await w.pause(300)
+        lock.using({ lease: BRIEF }, async (hold) => {
+          await w.pause(2 * BRIEF)
           assert.equal(hold.lost, true)
           throw own
         }),
@@ -221,8 +224,8 @@ export const trust: Part = (kind, scenario, excludes) => {
     let ended = false
     await rejection(
       w.run(
-        lock.using({ lease: 150 }, async () => {
-          await w.pause(500)
+        lock.using({ lease: BRIEF }, async () => {
+          await w.pause(2 * BRIEF)
           ended = true
         }),
       ),
