@@ -5,7 +5,7 @@ import { plainText } from '../plain-text.js'
 import { changeOf } from './lock-changes.js'
 import { Leaders } from './leaders.js'
 import { Rates } from './hand-over-rates.js'
-import { type Alias, type Before, freed, idOf, type Seen, shown } from './lock-for-page.js'
+import { type Alias, type Before, freed, type IdOf, lockIds, type Seen, shown } from './lock-for-page.js'
 import type { Around, ChangedLock, CycleStep, Difference, ShownLock } from './page-messages.js'
 
 /** How many locks are shown, and how many of them are free. */
@@ -29,6 +29,7 @@ export type Step = Pick<Difference, 'set' | 'changed' | 'gone'> & Pick<Around, '
 /** What pages show: the newest reading, with what the readings before it say. */
 export class Picture {
   readonly #alias: Alias
+  readonly #idOf = lockIds()
   readonly #leaders: Leaders
   readonly #rates = new Rates()
   #entries: ReadonlyMap<string, Before> = new Map()
@@ -45,20 +46,25 @@ export class Picture {
     return Array.from(this.#entries.values(), ({ lock }) => lock)
   }
 
+  /** The locks that are shown, as they were listed last. */
+  get #shown(): readonly ListedLock[] {
+    return Array.from(this.#entries.values()).flatMap(({ listed }) => listed ?? [])
+  }
+
   /** The lock with this id as it was listed, with its owners. */
   find(id: string): ListedLock | undefined {
-    return this.#listed.find((lock) => idOf(lock) === id)
+    return this.#listed.find((lock) => this.#idOf(lock) === id)
   }
 
   take(reading: Reading): Step {
-    const { listed, now, timesSet = 0 } = reading
+    const { listed, now, partly, timesSet = 0 } = reading
     const known = this.#entries
     const ends: number[] = []
     const before = timesSet === this.#timesSet ? known : new Map<string, Before>()
     this.#listed = listed
     this.#entries = this.#entriesOf(reading, before, (end) => ends.push(end))
     this.#timesSet = timesSet
-    void this.#leaders.look(listed)
+    void this.#leaders.look(listed, partly ? this.#shown : [])
     return {
       ...this.#difference(known, before),
       cycles: this.#cyclesOf(listed),
@@ -95,13 +101,13 @@ export class Picture {
     before: ReadonlyMap<string, Before>,
     onEnd: (at: number) => void,
   ): Map<string, Before> {
-    const seen = { now, took, onEnd, alias: this.#alias, before: (id: string) => before.get(id) }
+    const seen = { now, took, onEnd, alias: this.#alias, idOf: this.#idOf, before: (id: string) => before.get(id) }
     const entries = new Map<string, Before>()
     for (const lock of listed.slice(0, MOST_LOCKS)) {
       const entry = this.#entry(lock, seen)
       entries.set(entry.lock.id, entry)
     }
-    const beyond = new Set(listed.slice(MOST_LOCKS).map(idOf))
+    const beyond = new Set(listed.slice(MOST_LOCKS).map(this.#idOf))
     const absent = [...before.values()].filter(({ lock }) => !entries.has(lock.id) && !beyond.has(lock.id))
     const stays = ({ lock }: Before): boolean => partly && lock.free === undefined
     const free = absent.filter((entry) => !stays(entry)).flatMap((entry) => freed(entry, seen) ?? [])
@@ -120,11 +126,11 @@ export class Picture {
     const cycles = cyclesOf(listed)
     const known = this.#cycles
     this.#cycles = new Set(cycles.map(identityOf))
-    return cycles.filter((cycle) => known.has(identityOf(cycle))).map(stepsOf)
+    return cycles.filter((cycle) => known.has(identityOf(cycle))).map((cycle) => stepsOf(cycle, this.#idOf))
   }
 }
 
-const stepsOf = (cycle: Cycle): readonly CycleStep[] =>
+const stepsOf = (cycle: Cycle, idOf: IdOf): readonly CycleStep[] =>
   cycle.map(({ lock, holder, wait }) => ({
     lock: idOf(lock),
     holds: plainText(lock.name),

@@ -20,15 +20,14 @@ export class Leaders {
     return this.#known.get(holdOf(lock)) === 'election'
   }
 
-  /** Never rejects. What it finds counts from the next reading on. */
-  async look(locks: readonly ListedLock[]): Promise<void> {
+  /** Never rejects. What it finds counts from the next reading on. `stay`: locks that could not be read; what is known of them is kept. */
+  async look(locks: readonly ListedLock[], stay: readonly ListedLock[] = []): Promise<void> {
     if (this.#asking) return
     this.#asking = true
-    const held = locks.filter((lock) => lock.kind === 'fencedLock' && lock.holders.length > 0)
-    const there = new Set(held.map(holdOf))
+    const there = new Set([...locks, ...stay].filter(isHeld).map(holdOf))
     for (const hold of this.#known.keys()) if (!there.has(hold)) this.#known.delete(hold)
-    const unknown = held.filter((lock) => this.#isUnknown(holdOf(lock))).slice(0, AT_ONCE)
-    await Promise.all(unknown.map((lock) => this.#ask(lock)))
+    const unknown = locks.filter((lock) => isHeld(lock) && this.#isUnknown(holdOf(lock)))
+    await Promise.all(unknown.slice(0, AT_ONCE).map((lock) => this.#ask(lock)))
     this.#asking = false
   }
 
@@ -50,5 +49,7 @@ export class Leaders {
     }
   }
 }
+
+const isHeld = ({ kind, holders }: ListedLock): boolean => kind === 'fencedLock' && holders.length > 0
 
 const holdOf = ({ key, token }: ListedLock): string => `${token ?? 0} ${key}`

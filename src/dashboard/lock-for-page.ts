@@ -43,10 +43,14 @@ export const aliases = (secret: Uint8Array | string): Alias => {
   }
 }
 
-/** The name of a lock is no secret. So the address of its page stays the same, whichever process serves it. */
-const lockAlias = aliases('')
+/** What a page knows instead of the kind and the key of a lock. */
+export type IdOf = (lock: Pick<ListedLock, 'kind' | 'key'>) => string
 
-export const idOf = ({ kind, key }: Pick<ListedLock, 'kind' | 'key'>): string => lockAlias(`${kind} ${key}`)
+/** The name of a lock is no secret. So the address of its page stays the same, whichever process serves it. */
+export const lockIds = (): IdOf => {
+  const alias = aliases('')
+  return ({ kind, key }) => alias(`${kind} ${key}`)
+}
 
 const cut = (text: string): string =>
   text.length <= LONGEST ? text : `${text.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, '')}…`
@@ -198,6 +202,7 @@ export interface Seen extends Ends {
   /** How long the reading took: a lock was looked at when it began at the earliest. */
   readonly took?: number | undefined
   readonly alias: Alias
+  readonly idOf: IdOf
   readonly before: (id: string) => Before | undefined
   /** Its holder is known to lead. */
   readonly election?: boolean
@@ -214,7 +219,7 @@ const idsOf = ({ holders }: ListedLock, shown: readonly Person[], alias: Alias):
   new Set(holders.length > shown.length ? holders.map(({ owner }) => alias(owner)) : shown.map(({ id }) => id))
 
 export const shown = (lock: ListedLock, seen: Seen): ShownLock => {
-  const { now, alias, before: at, election = false } = seen
+  const { now, alias, idOf, before: at, election = false } = seen
   const id = idOf(lock)
   const last = at(id)
   const before = last?.lock

@@ -8,7 +8,7 @@ import { changed } from '#src/dashboard/lock-changes.js'
 import { Picture, type Step } from '#src/dashboard/compare-readings.js'
 import { Rates } from '#src/dashboard/hand-over-rates.js'
 import { Reader } from '#src/dashboard/reader.js'
-import { aliases, type Before, freed, idOf, shown } from '#src/dashboard/lock-for-page.js'
+import { aliases, type Before, freed, lockIds, type Seen, shown as shownWith } from '#src/dashboard/lock-for-page.js'
 import { type Difference, type ShownLock, WINDOW } from '#src/dashboard/page-messages.js'
 import { Streams } from '#src/dashboard/streams.js'
 import { seeded } from '../support/random.js'
@@ -19,6 +19,8 @@ setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
 const alias = (text: string): string => text
+const idOf = lockIds()
+const shown = (lock: ListedLock, seen: Omit<Seen, 'idOf'>): ShownLock => shownWith(lock, { ...seen, idOf })
 
 type Read = readonly [now: number, remaining: number, count?: number]
 
@@ -147,7 +149,7 @@ void describe('what the dashboard makes of two readings', () => {
   void test('the page of a lock has the same address whichever process serves it, and an owner has not', () => {
     const [one, other] = [aliases('one'), aliases('other')]
     const lock = (alias: (text: string) => string) =>
-      shown(heldLock('deploy'), { now: 0, alias, before: () => undefined })
+      shownWith(heldLock('deploy'), { now: 0, alias, idOf: lockIds(), before: () => undefined })
     assert.equal(lock(one).id, lock(other).id)
     assert.notEqual(lock(one).id, shown(heldLock('invoice'), { now: 0, alias: one, before: () => undefined }).id)
     assert.notEqual(lock(one).holders[0]?.id, lock(other).holders[0]?.id)
@@ -276,6 +278,47 @@ void describe('what the dashboard makes of two readings', () => {
     const { at } = reader.snapshot()
     await until(() => reader.snapshot().now >= at + 200)
     assert.equal(reader.snapshot().at, at)
+    await client.close()
+  })
+
+  void test("a clock of the dashboard's machine that is set changes nothing, the server's does", async (t) => {
+    const real = Date.now.bind(Date)
+    const began = [real(), performance.now()] as const
+    // A wall clock that nobody sets.
+    const steady = (): number => Math.floor(began[0] + performance.now() - began[1])
+    let [here, there] = [0, 5000]
+    t.mock.method(Date, 'now', () => steady() + here)
+    const client = await connect('memory:')
+    const time = () => [`${Math.floor((steady() + there) / 1000)}`, `${((steady() + there) % 1000) * 1000}`]
+    const script = (lua: string) => (lua.includes('TIME') ? { run: async () => time() } : client.script(lua))
+    let locks = [heldLock('deploy'), heldLock('invoice')]
+    const server = overriding(
+      listing(client, () => locks),
+      { script },
+    )
+    const reader = new Reader({ client: server, alias, where: '' })
+    const read = async () => {
+      await reader.fresh()
+      const { now, locks } = reader.snapshot()
+      assert.ok(Math.abs(now - steady() - there) < 500, `${now - steady() - there} ms`)
+      return locks.map(({ name, past }) => [name, past.length])
+    }
+    await read()
+    const both = [
+      ['deploy', 0],
+      ['invoice', 1],
+    ]
+    locks = locks.slice(0, 1)
+    assert.deepEqual(await read(), both)
+    for (here of [3_600_000, -3_600_000, 0]) {
+      const { now } = reader.snapshot()
+      assert.ok(Math.abs(now - steady() - there) < 500, `${now - steady() - there} ms before it is read again`)
+      assert.deepEqual(await read(), both)
+    }
+    // Both are one machine.
+    here = 3_600_000
+    there += 3_600_000
+    assert.deepEqual(await read(), [['deploy', 0]])
     await client.close()
   })
 
@@ -471,6 +514,33 @@ void describe('what the last five minutes were like', () => {
     ])
     ended.abort()
     await led.catch(() => undefined)
+    await client.close()
+  })
+})
+
+void describe('elections', () => {
+  void test('a reading that leaves out a part forgets none, and a whole one those that ended', async () => {
+    const client = await connect('memory:')
+    let asked = 0
+    const boss: ListedLock = { ...heldLock('boss'), kind: 'fencedLock', token: 7n }
+    const leader = async () => {
+      asked += 1
+      return { client: heldBy(boss).client }
+    }
+    const picture = new Picture(overriding(client, { election: () => ({ leader }) }), alias)
+    let now = 0
+    const roles = async (listed: readonly ListedLock[], partly = false) => {
+      picture.take({ listed, now: (now += 1000), partly })
+      await new Promise((resolve) => setImmediate(resolve))
+      return picture.locks.map(({ role }) => role)
+    }
+    await roles([boss])
+    assert.deepEqual(await roles([boss]), ['election'])
+    for (const _ of [1, 2]) assert.deepEqual(await roles([], true), ['election'])
+    assert.deepEqual([await roles([boss]), asked], [['election'], 1])
+    await roles([])
+    await roles([boss])
+    assert.equal(asked, 2)
     await client.close()
   })
 })

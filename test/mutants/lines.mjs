@@ -2673,4 +2673,12 @@ export const lines = [
     to: 'return false',
     suites: ['dashboard/reader#ends earlier'],
   },
+  {
+    name: 'dashboard-elections-of-a-silent-master',
+    breaks: 'a reading that leaves out a master forgets none of its elections',
+    file: 'src/dashboard/compare-readings.ts',
+    from: 'partly ? this.#shown : []',
+    to: '[]',
+    suites: ['dashboard/reader#leaves out a part'],
+  },
 ]

@@ -111,9 +111,8 @@ export class Live {
       this.#open()
       return
     }
-    const { may = this.#known.around?.may ?? 'read' } = message
     this.#setClock(message.now)
-    this.#known = { around: { ...message, may }, locks, link, lostAt: undefined, refusal: undefined }
+    this.#known = { around: toldBy(message, this.#known), locks, link, lostAt: undefined, refusal: undefined }
     this.#changed()
   }
 
@@ -144,7 +143,7 @@ export class Live {
     for (let pause = ms; ; pause = this.#known.link === 'lost' ? RETRY : POLL) {
       await new Promise((resolve) => window.setTimeout(resolve, pause))
       if (isOver()) return
-      const answer = await stateNow(AbortSignal.any([signal, AbortSignal.timeout(this.#patience)]))
+      const answer = await stateNow(signal, this.#patience)
       if (isOver()) return
       const back = this.#known.link === 'lost'
       if (typeof answer !== 'object') this.#lost(answer)
@@ -157,6 +156,20 @@ export class Live {
     this.#known = { ...this.#known, refusal, link: 'lost', lostAt: this.#known.lostAt ?? Date.now() }
     this.#changed()
   }
+}
+
+/** What stands beside the locks in a message, without the locks: `Known` has them once. */
+const toldBy = (message: Message, { around }: Known): Told => {
+  const {
+    may = around?.may ?? 'read',
+    locks: _all,
+    after: _after,
+    set: _set,
+    changed: _changed,
+    gone: _gone,
+    ...rest
+  } = message
+  return { ...rest, may }
 }
 
 /** The locks after a message. Undefined: it says what differs from a reading that the page does not know. */
@@ -177,16 +190,23 @@ const locksAfter = (message: Message, known: Known): ReadonlyMap<string, ShownLo
 
 const LONGEST_REFUSAL = 300
 
-/** The state, or why the dashboard does not show it; undefined: it does not answer. */
-const stateNow = async (signal: AbortSignal): Promise<Snapshot | string | undefined> => {
+/** The state, or why the dashboard does not show it; undefined: it does not answer. `AbortSignal.any` is too new for some browsers that show the page. */
+const stateNow = async (over: AbortSignal, ms: number): Promise<Snapshot | string | undefined> => {
+  const asking = new AbortController()
+  const stop = (): void => asking.abort()
+  const timer = window.setTimeout(stop, ms)
+  over.addEventListener('abort', stop)
   try {
-    const response = await fetch('state', { signal })
+    const response = await fetch('state', { signal: asking.signal })
     const refusal = await refusalOf(response)
     if (refusal !== undefined) return refusal
     const state = (await response.json()) as Snapshot
     return Array.isArray(state.locks) ? state : 'Another program answers.'
   } catch {
     return undefined
+  } finally {
+    window.clearTimeout(timer)
+    over.removeEventListener('abort', stop)
   }
 }
 
