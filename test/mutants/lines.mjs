@@ -220,7 +220,7 @@ export const lines = [
   {
     name: 'core-trouble-for-good',
     breaks: 'a waiter waits out a server that is READONLY',
-    file: 'src/core/server/error-kinds.ts',
+    file: 'src/core/server/transient-or-unsure-errors.ts',
     from: "  'READONLY',\n",
     to: '',
     suites: ['suites/trouble/locks/troubles', 'suites/trouble/synchronizers/troubles'],
@@ -372,7 +372,7 @@ export const lines = [
   {
     name: 'core-notes-stay',
     breaks: 'notes of answered steps are deleted',
-    file: 'src/core/server/counter-steps.ts',
+    file: 'src/core/server/exactly-once-steps.ts',
     from: "link.command(['DEL', ...notes]",
     to: "link.command(['EXISTS', ...notes]",
     suites: ['core/server/notes', 'suites/contract/semaphores'],
@@ -380,7 +380,7 @@ export const lines = [
   {
     name: 'core-undo-never',
     breaks: 'what an unanswered acquire took is given back',
-    file: 'src/core/server/counter-steps.ts',
+    file: 'src/core/server/exactly-once-steps.ts',
     from: 'if (!mayHaveChanged(cause)) return',
     to: 'if (mayHaveChanged(cause)) return',
     suites: ['suites/trouble/synchronizers/replies', 'suites/trouble/synchronizers/histories'],

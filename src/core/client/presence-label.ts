@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import type { Link } from '../../engine/link.js'
 import { indexKey, presenceKey, registerKey } from '../../keys.js'
-import { isRefused, isTransient } from '../server/error-kinds.js'
+import { isRefused, isTransient } from '../server/transient-or-unsure-errors.js'
 import { coreClientRegisterClient } from '../../lua/scripts.gen.js'
 import { integer, just, text } from '../../lua/reply-shape.js'
 import type { Clock, Timer } from '../../base/clock.js'
