@@ -44,6 +44,9 @@ export interface Note {
   readonly at: number
 }
 
+/** Its lease was over by then, so no client is asked why the hold has ended. `at`: the server's time of the look that missed it. */
+export const hasExpired = ({ until }: Person, at: number): boolean => until !== undefined && until <= at
+
 /** `told`: what its client says. Undefined: it is not known yet. */
 const causeOf = (ended: Ended, told: Cause | undefined, note: Note | undefined, late: boolean): Cause | undefined => {
   if (note === undefined || note.at < ended.before || told === RELEASED) return told
