@@ -122,8 +122,11 @@ const note = ({ labels, unknown }: KnownLabels, client: string, result: ReadResu
   }
 }
 
-/** The host and the process. */
-export const defaultLabel = (): Promise<string> => platform.processLabel()
+/** The label of a client that was given none. */
+export const defaultLabel = async (): Promise<string> => {
+  const { host, pid } = await platform.whereabouts()
+  return `${host}:${pid}`
+}
 
 /** Undefined: another program has written it. */
 const labelOf = (text: string): string | undefined => {
