@@ -1,7 +1,7 @@
 import { onAbort, reasonOf } from './base/abort.js'
 import type { Clock } from './base/clock.js'
 import type { Settings } from './config/settings.js'
-import { isTransient } from './core/server/error-kinds.js'
+import { isTransient } from './core/server/transient-or-unsure-errors.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
 import { textOf } from './thrown.js'
 

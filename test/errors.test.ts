@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as holdfast from 'holdfast'
 import { connect } from 'holdfast'
-import { mayHaveRun, isTransient } from '#src/core/server/error-kinds.js'
+import { mayHaveRun, isTransient } from '#src/core/server/transient-or-unsure-errors.js'
 import { serverError } from '#src/errors.js'
 import { rejection } from './suites/contract/lock/kind.js'
 

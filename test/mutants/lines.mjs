@@ -220,7 +220,7 @@ export const lines = [
   {
     name: 'core-trouble-for-good',
     breaks: 'a waiter waits out a server that is READONLY',
-    file: 'src/core/server/error-kinds.ts',
+    file: 'src/core/server/transient-or-unsure-errors.ts',
     from: "  'READONLY',\n",
     to: '',
     suites: ['suites/trouble/locks/troubles', 'suites/trouble/synchronizers/troubles'],
@@ -372,7 +372,7 @@ export const lines = [
   {
     name: 'core-notes-stay',
     breaks: 'notes of answered steps are deleted',
-    file: 'src/core/server/counter-steps.ts',
+    file: 'src/core/server/exactly-once-steps.ts',
     from: "link.command(['DEL', ...notes]",
     to: "link.command(['EXISTS', ...notes]",
     suites: ['core/server/notes', 'suites/contract/semaphores'],
@@ -380,7 +380,7 @@ export const lines = [
   {
     name: 'core-undo-never',
     breaks: 'what an unanswered acquire took is given back',
-    file: 'src/core/server/counter-steps.ts',
+    file: 'src/core/server/exactly-once-steps.ts',
     from: 'if (!mayHaveChanged(cause)) return',
     to: 'if (mayHaveChanged(cause)) return',
     suites: ['suites/trouble/synchronizers/replies', 'suites/trouble/synchronizers/histories'],
@@ -874,7 +874,7 @@ export const lines = [
   {
     name: 'line-lasts-as-long-as-some',
     breaks: 'where a reader leaves, the lock lasts as long as all who still read',
-    file: 'src/lua/fragments/read-write-lock/lock-left.lua',
+    file: 'src/lua/fragments/read-write-lock/left-for-other-reads.lua',
     from: 'return longest >= some and longest > 0 and math.max(left, longest) or longest',
     to: 'return longest',
     suites: ['sync/read-write-lock/wire', 'sync/read-write-lock/fair/order'],
@@ -1547,7 +1547,7 @@ export const lines = [
   {
     name: 'lua-reads-without-a-bound',
     breaks: 'whatever stands at a key, a script makes few steps',
-    file: 'src/lua/fragments/read-write-lock/reads-left.lua',
+    file: 'src/lua/fragments/read-write-lock/longest-read.lua',
     from: 'while level > 0 and work.looks > 0 do',
     to: 'while level > 0 do',
     suites: ['lua/bounds'],
@@ -1847,7 +1847,7 @@ export const lines = [
   {
     name: 'line-readers-one-by-one',
     breaks: 'in the line of a fair read-write lock, the neighbours of a reader come in with it',
-    file: 'src/lua/fragments/line/walk-line.lua',
+    file: 'src/lua/fragments/line/grant-in-order.lua',
     from: 'mode, steps, moved = wants, steps - 5, true',
     to: "return 'write'",
     suites: ['sync/read-write-lock/fair/order'],
@@ -1903,7 +1903,7 @@ export const lines = [
   {
     name: 'line-writes-beside-readers',
     breaks: 'in the line of a fair read-write lock, a writer who is first waits while others read',
-    file: 'src/lua/fragments/line/walk-line.lua',
+    file: 'src/lua/fragments/line/grant-in-order.lua',
     from: "if wants == 'wait' or mode == 'write' or mode and wants == 'write' then",
     to: "if wants == 'wait' or mode == 'write' then",
     suites: ['sync/read-write-lock/fair/order'],
@@ -1911,7 +1911,7 @@ export const lines = [
   {
     name: 'line-readers-pass',
     breaks: 'in the line of a read-write lock, readers stay behind a writer who waits',
-    file: 'src/lua/fragments/line/walk-line.lua',
+    file: 'src/lua/fragments/line/grant-in-order.lua',
     from: "if wants ~= 'wait' then mode = 'write' break end",
     to: "if wants ~= 'wait' then break end",
     suites: ['sync/read-write-lock/fair/order'],
@@ -1961,7 +1961,7 @@ export const lines = [
     name: 'one-line-everybody-asks',
     breaks: 'a release grants the lock to the next in the line, and nobody else asks',
     file: 'src/lua/fragments/line/hand-over.lua',
-    from: 'walkLine(line, {})',
+    from: 'grantInOrder(line, {})',
     to: "for _, one in ipairs(redis.call('LRANGE', line.queue, 0, -1)) do redis.pcall(line.publish, grantChannel(line, one), '0') end",
     suites: ['sync/lock/line#one caller each'],
   },
@@ -2088,7 +2088,7 @@ export const lines = [
   {
     name: 'one-line-the-dead-stay',
     breaks: 'a process that died leaves the line',
-    file: 'src/lua/fragments/line/walk-line.lua',
+    file: 'src/lua/fragments/line/grant-in-order.lua',
     from: 'if next(line.dead) then',
     to: 'if not next(line.dead) and false then',
     suites: ['sync/lock/line#died'],

@@ -51,9 +51,9 @@ const fromBase64 = (text: string): Uint8Array => {
   return bytesOf(atob(known.length % 4 === 1 ? known.slice(0, -1) : known))
 }
 
-/** A name for this page or worker, as there is no process id. */
+/** A number for this page or worker, as there is no process id. */
 // eslint-disable-next-line no-restricted-globals -- not for a lock
-const id = (): string => crypto.getRandomValues(new Uint32Array(1)).join('')
+const id = (): number => crypto.getRandomValues(new Uint32Array(1))[0] as number
 
 export const platform: Platform = {
   context: () => new SynchronousContext(),
@@ -83,5 +83,5 @@ export const platform: Platform = {
   toUtf8: (text) => encoder.encode(text),
   utf8Length: (text) => encoder.encode(text).length,
   environment: () => ({}),
-  processLabel: () => Promise.resolve(`browser:${id()}`),
+  whereabouts: () => Promise.resolve({ host: 'browser', pid: id() }),
 }

@@ -45,8 +45,8 @@ export const platform: Platform = {
   toUtf8: (text) => Buffer.from(text),
   utf8Length: (text) => Buffer.byteLength(text),
   environment: () => process.env,
-  processLabel: async () => {
+  whereabouts: async () => {
     const { hostname } = await import('node:os')
-    return `${hostname()}:${process.pid}`
+    return { host: hostname(), pid: process.pid }
   },
 }

@@ -49,6 +49,6 @@ export interface Platform {
   utf8Length(text: string): number
 
   environment(): Readonly<Record<string, string | undefined>>
-  /** The host and the process, for people. */
-  processLabel(): Promise<string>
+  /** Where this runs, for people. `pid`: of a page or worker, a random number. */
+  whereabouts(): Promise<{ readonly host: string; readonly pid: number }>
 }

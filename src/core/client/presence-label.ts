@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import type { Link } from '../../engine/link.js'
 import { indexKey, presenceKey, registerKey } from '../../keys.js'
-import { isRefused, isTransient } from '../server/error-kinds.js'
+import { isRefused, isTransient } from '../server/transient-or-unsure-errors.js'
 import { coreClientRegisterClient } from '../../lua/scripts.gen.js'
 import { integer, just, text } from '../../lua/reply-shape.js'
 import type { Clock, Timer } from '../../base/clock.js'
@@ -122,8 +122,11 @@ const note = ({ labels, unknown }: KnownLabels, client: string, result: ReadResu
   }
 }
 
-/** The host and the process. */
-export const defaultLabel = (): Promise<string> => platform.processLabel()
+/** The label of a client that was given none. */
+export const defaultLabel = async (): Promise<string> => {
+  const { host, pid } = await platform.whereabouts()
+  return `${host}:${pid}`
+}
 
 /** Undefined: another program has written it. */
 const labelOf = (text: string): string | undefined => {

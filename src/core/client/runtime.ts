@@ -15,7 +15,7 @@ import { Emitter } from '../../base/emitter.js'
 import { EndsBeingStored } from '../hold/ends-being-stored.js'
 import { ReleaseCallerLimit } from '../hold/release-caller-limit.js'
 import { Replicas, type ReplicasOptions } from '../server/replicas.js'
-import { CounterSteps } from '../server/counter-steps.js'
+import { ExactlyOnceSteps } from '../server/exactly-once-steps.js'
 import { enclosing } from '../../base/scope.js'
 import { WireSecrets } from './wire-secrets.js'
 import { ServerTime } from '../server/server-time.js'
@@ -65,7 +65,7 @@ export class Runtime {
   readonly background: BackgroundWork
   readonly retry: Retry
   readonly undo: UndoAcquire
-  readonly steps = new CounterSteps(this)
+  readonly steps = new ExactlyOnceSteps(this)
   /** By slot if nodes have clocks of their own (Cluster), else under 0. */
   readonly serverTimes = new Map<number, ServerTime>()
   #number = 0

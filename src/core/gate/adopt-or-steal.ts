@@ -4,7 +4,7 @@ import type { UnitOfWork } from '../../base/owner.js'
 import type { TenureHold } from '../hold/hold.js'
 import type { LeaseTerms } from '../hold/lease-terms.js'
 import type { GateHost } from '../waiting/gate-host.js'
-import { limitedStep } from '../waiting/limited-step.js'
+import { limitedStep } from '../waiting/limited-step-outside-queue.js'
 
 type Adopting = Pick<GateHost, 'name' | 'runtime' | 'protocol' | 'nextWire' | 'begin'>
 

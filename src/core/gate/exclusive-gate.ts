@@ -12,7 +12,7 @@ import { Gate } from './gate.js'
 import { mayPass, passesAsItIs } from './when-to-pass-on.js'
 import { releaseOnServer } from './release-until-answered.js'
 import { SpinWaiters } from './spin-waiters.js'
-import { limitedStep, LATE } from '../waiting/limited-step.js'
+import { limitedStep, LATE } from '../waiting/limited-step-outside-queue.js'
 import { PASS_TIME } from '../../script-times-and-limits.js'
 
 /**

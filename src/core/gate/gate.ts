@@ -16,7 +16,7 @@ import { adoptOrSteal } from './adopt-or-steal.js'
 import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
 import { releaseByForce } from './release-by-force.js'
 import type { SpinWaiters } from './spin-waiters.js'
-import { limitedStep, LATE } from '../waiting/limited-step.js'
+import { limitedStep, LATE } from '../waiting/limited-step-outside-queue.js'
 
 /** One lock in this process, while a call here holds it or waits for it: what all kinds of gates have in common. */
 export abstract class Gate<P extends LockProtocol = LockProtocol> implements TenureHost, OpenGate {

@@ -1,11 +1,5 @@
 import { type Clock, type Moment, steadyMoment } from '../../base/clock.js'
-
-/** ms. The two clocks are compared this often while anything is held, because a suspended machine stops the timers too. */
-export const COMPARED_EVERY = 1000
-/** ms. If the clocks drift apart by more between two comparisons, every hold is checked. */
-const JUMP = 250
-/** ms. Beyond this, the wall clock was not just corrected a little: the machine stood still. */
-const SLIP = 5
+import { JUMP, SLIP } from './clocks-apart.js'
 
 /** The two clocks now, and how far they have drifted apart since the comparison before. */
 interface Compared {

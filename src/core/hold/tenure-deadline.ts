@@ -1,10 +1,8 @@
 import type { Clock, Moment } from '../../base/clock.js'
 import type { LeaseTerms } from './lease-terms.js'
 import { TRIAL } from '../../script-times-and-limits.js'
+import { CLOCKS_APART } from './clocks-apart.js'
 import { marginOf } from './safety-margin.js'
-
-/** ms. If the two clocks have drifted apart by more, we trust neither until the server has answered. */
-const CLOCKS_APART = 1000
 
 /** Until when the server's last answer can be trusted. */
 export class TenureDeadline {

@@ -1,7 +1,7 @@
 import { integer, text, tuple } from '../../lua/reply-shape.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { Runtime } from '../client/runtime.js'
-import { isTransient } from '../server/error-kinds.js'
+import { isTransient } from '../server/transient-or-unsure-errors.js'
 import type { Ear } from '../server/shared-subscriptions.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { type Grant, grantOf } from './grant-message.js'

@@ -1,6 +1,6 @@
 import type { Timer } from '../../base/clock.js'
 import type { PresenceLabel } from '../client/presence-label.js'
-import { isRefused } from '../server/error-kinds.js'
+import { isRefused } from '../server/transient-or-unsure-errors.js'
 import { LocksToPublish, type LockToPublish, type Sources } from './locks-to-publish.js'
 import { PublishedFields } from './published-fields.js'
 

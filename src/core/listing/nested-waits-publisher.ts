@@ -1,6 +1,6 @@
 import type { Runtime } from '../client/runtime.js'
 import { waitsKey } from '../../keys.js'
-import { isRefused } from '../server/error-kinds.js'
+import { isRefused } from '../server/transient-or-unsure-errors.js'
 import { BEAT_FIELD, textOf, type ToldWait } from './nested-wait-format.js'
 import { PublishedFields } from './published-fields.js'
 

@@ -1,7 +1,7 @@
 import { ClosedError } from '../../errors.js'
 import type { Clock } from '../../base/clock.js'
 import type { BackgroundWork } from './background-work.js'
-import { isWrongKind } from './error-kinds.js'
+import { isWrongKind } from './transient-or-unsure-errors.js'
 
 /** ms. How long an unanswered step is repeated in the background; longer for a hold with a longer lease. */
 export const RETRY_TIME = 60_000

@@ -3,13 +3,13 @@ import type { Clock } from '../../base/clock.js'
 import { LONG_NOTE_TIME } from '../../script-times-and-limits.js'
 import { type LockProtocol, NOT_HELD } from '../protocol/lock-protocol.js'
 import type { BackgroundWork } from './background-work.js'
-import { mayHaveRun } from './error-kinds.js'
+import { mayHaveRun } from './transient-or-unsure-errors.js'
 import { type Retry, RETRY_TIME } from './retry-unanswered.js'
 
 /** ms. How long a step on a counter is undone at most: its note must outlast the last copy. */
 export const LONGEST_UNDO = LONG_NOTE_TIME / 2
 
-/** Releases what an unanswered acquire may have left on the server. Steps on counters have notes instead: see `CounterSteps.undo`. */
+/** Releases what an unanswered acquire may have left on the server. Steps on counters have notes instead: see `ExactlyOnceSteps.undo`. */
 export class UndoAcquire {
   readonly #clock: Clock
   readonly #commandTimeout: number

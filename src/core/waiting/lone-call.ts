@@ -2,7 +2,7 @@ import type { GateHost } from './gate-host.js'
 import type { TenureHold } from '../hold/hold.js'
 import type { Request } from './acquire-request.js'
 import { isAfterLease, afterLeaseError } from './answer-after-lease.js'
-import { isMoving } from '../server/error-kinds.js'
+import { isMoving } from '../server/transient-or-unsure-errors.js'
 import { type Moment, momentOf } from '../../base/clock.js'
 
 /** The gate at which it arrived. */

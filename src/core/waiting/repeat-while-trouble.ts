@@ -1,5 +1,5 @@
 import type { Runtime } from '../client/runtime.js'
-import { limitedStep, type LATE } from './limited-step.js'
+import { limitedStep, type LATE } from './limited-step-outside-queue.js'
 import type { Patience } from './acquire-request.js'
 import { troublePause, waitsOut } from './trouble-to-wait-out.js'
 

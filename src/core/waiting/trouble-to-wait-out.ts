@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import { POLL } from '../../script-times-and-limits.js'
-import { isMoving, isTransient } from '../server/error-kinds.js'
+import { isMoving, isTransient } from '../server/transient-or-unsure-errors.js'
 
 /** ms. The first pause, which doubles with each trouble, and the longest; each has a random part of up to a quarter either way. */
 const FIRST = 50

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Person, ShownLock } from '../page-messages.js'
-import { type Deed, send } from './live.js'
+import { type Deed, send } from './stream-or-poll.js'
 import { count, shown, whoIs } from './words.js'
 
 interface ActsProps {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ClientsPage } from './clients-page.js'
-import { type Known, Live, type Told } from './live.js'
+import { type Known, Live, type Told } from './stream-or-poll.js'
 import { LockPage } from './lock-page.js'
 import { Overview } from './overview.js'
 import { levelsOf, problemsOf } from './problems.js'

@@ -1,6 +1,6 @@
 import { globMatches as matches } from '../../base/glob.js'
 import type { Bytes } from './reply.js'
-import { charge } from './script-cost.js'
+import { charge } from './command-cost.js'
 
 /** So many comparisons are the cost of any command. */
 const FEW = 4096

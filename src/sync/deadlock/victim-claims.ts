@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 import type { Runtime } from '../../core/client/runtime.js'
-import { isRefused } from '../../core/server/error-kinds.js'
+import { isRefused } from '../../core/server/transient-or-unsure-errors.js'
 import { deadlockKey } from '../../keys.js'
 import { either, integer, just, nil, text } from '../../lua/reply-shape.js'
 

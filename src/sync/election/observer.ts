@@ -1,6 +1,6 @@
 import type { Timer } from '../../base/clock.js'
 import { MessageThrottle } from '../../core/waiting/message-throttle.js'
-import { isTransient } from '../../core/server/error-kinds.js'
+import { isTransient } from '../../core/server/transient-or-unsure-errors.js'
 import type { Leader, Leaders } from '../../api/election.js'
 import type { TopicListener } from '../topic/topic-listener.js'
 import type { Topics } from '../topic/topics.js'

@@ -16,7 +16,7 @@ import {
 import { codecOf } from '../../codecs/codec-by-name.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
-import { LATE } from '../../core/waiting/limited-step.js'
+import { LATE } from '../../core/waiting/limited-step-outside-queue.js'
 import type { Patience } from '../../core/waiting/acquire-request.js'
 import { repeatWhileTrouble } from '../../core/waiting/repeat-while-trouble.js'
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'

@@ -21,7 +21,7 @@ if gone > 0 then
   -- Holders on trial still stand in the line.
   pcall(function()
     for holder in pairs(had) do removeWaiter(line, holder) end
-    walkLine(line, {})
+    grantInOrder(line, {})
   end)
   -- On this message, calls that wait for a hold of their own process ask what became of it. The keys are free
   -- even if the server refuses it.

@@ -2,7 +2,7 @@ import type { LockEvent } from '../../api/watching.js'
 import { EngineError } from '../../errors.js'
 import { numberOf } from '../../keys.js'
 import { text, tuple } from '../../lua/reply-shape.js'
-import { WhyHoldsEnded, type Ended, GAP, type Note } from './why-holds-ended.js'
+import { WhyHoldsEnded, type Ended, GAP, hasExpired, type Note } from './why-holds-ended.js'
 import { type Change, changesOf } from './changes-between-looks.js'
 import type { Spell } from './published-claims.js'
 import { isPartAway } from './skipped-locks.js'
@@ -154,8 +154,8 @@ const introduce = async (target: WatchedLock, fresh: readonly Change[], { at, la
 
 const newsOf = (target: WatchedLock, { type, person, certain }: Change, { at, done, round }: Look): News => {
   const { name, key, kind, looked, missed } = target
-  const { owner, client, label, mode, keys, since, until } = person
-  const expired = type === 'ended' && until !== undefined && until <= at
+  const { owner, client, label, mode, keys, since } = person
+  const expired = type === 'ended' && hasExpired(person, at)
   const late = looked !== undefined && done - looked.mono > GAP
   const event: LockEvent = {
     ...{ type: expired ? 'expired' : type === 'ended' ? 'released' : type, name, key, kind, owner, client },

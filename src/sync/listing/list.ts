@@ -10,7 +10,7 @@ import {
   OPTIONS,
   show,
 } from '../../check-arguments.js'
-import { isTransient } from '../../core/server/error-kinds.js'
+import { isTransient } from '../../core/server/transient-or-unsure-errors.js'
 import { registerKey } from '../../keys.js'
 import { type Claim, PublishedClaims } from './published-claims.js'
 import { isLeftOut, isPartAway, SkippedLocks } from './skipped-locks.js'

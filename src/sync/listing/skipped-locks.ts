@@ -1,6 +1,6 @@
 import type { ListOptions } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { isTransient } from '../../core/server/error-kinds.js'
+import { isTransient } from '../../core/server/transient-or-unsure-errors.js'
 import { isAway } from '../../away-or-refusing.js'
 import { EngineError } from '../../errors.js'
 

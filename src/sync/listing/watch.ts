@@ -2,7 +2,7 @@ import type { LockEvent, LockEvents, Watched, WatchOptions } from '../../api/wat
 import { onAbort, reasonOf } from '../../base/abort.js'
 import type { Timer } from '../../base/clock.js'
 import { checkName, checkOptions, checkSignal, checkWords, OPTIONS, show } from '../../check-arguments.js'
-import { isTransient, UNSURE } from '../../core/server/error-kinds.js'
+import { isTransient, UNSURE } from '../../core/server/transient-or-unsure-errors.js'
 import { isAway } from '../../away-or-refusing.js'
 import { EngineError } from '../../errors.js'
 import { textOf } from '../../thrown.js'

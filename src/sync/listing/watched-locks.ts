@@ -1,7 +1,7 @@
 import type { ListedKind } from '../../api/listing.js'
 import { globMatches } from '../../base/glob.js'
 import type { LockEvent } from '../../api/watching.js'
-import { isTransient } from '../../core/server/error-kinds.js'
+import { isTransient } from '../../core/server/transient-or-unsure-errors.js'
 import type { EngineError } from '../../errors.js'
 import { type Claim, PublishedClaims } from './published-claims.js'
 import { isLeftOut, isPartAway } from './skipped-locks.js'

@@ -4,7 +4,7 @@ import { FORCED_BY, FORCED_STAYS } from '../../core/listing/force-note.js'
 import { SETTLES } from '../../core/listing/index-publisher.js'
 import { forcedKey, indexKey, isClientId, numberOf, registerKey } from '../../keys.js'
 import { listingSomeEntries } from '../../lua/scripts.gen.js'
-import { isTransient } from '../../core/server/error-kinds.js'
+import { isTransient } from '../../core/server/transient-or-unsure-errors.js'
 import { anything } from '../../lua/reply-shape.js'
 import { readEntry } from './published-claims.js'
 import { excludesOthers, type Person } from './holders-and-waiters.js'
@@ -43,6 +43,9 @@ export interface Note {
   /** When it was written, on the monotonic clock. */
   readonly at: number
 }
+
+/** Its lease was over by then, so no client is asked why the hold has ended. `at`: the server's time of the look that missed it. */
+export const hasExpired = ({ until }: Person, at: number): boolean => until !== undefined && until <= at
 
 /** `told`: what its client says. Undefined: it is not known yet. */
 const causeOf = (ended: Ended, told: Cause | undefined, note: Note | undefined, late: boolean): Cause | undefined => {

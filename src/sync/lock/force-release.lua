@@ -19,7 +19,7 @@ local line = {
 -- A holder on trial still stands in the line.
 pcall(function()
   removeWaiter(line, holder)
-  walkLine(line, {})
+  grantInOrder(line, {})
 end)
 -- On this message, calls that wait for a hold of their own process ask what became of it. The lock is free even if the server refuses it.
 redis.pcall(publish, channel, '0')

@@ -8,7 +8,7 @@ import {
   type ServerState,
 } from '../../core/protocol/lock-protocol.js'
 import type { Answer, Asker, JoinState, LineProtocol, News, PlaceState } from '../../core/protocol/line-protocol.js'
-import { isMoving } from '../../core/server/error-kinds.js'
+import { isMoving } from '../../core/server/transient-or-unsure-errors.js'
 import { lineDeadlines, lineGrants, lineQueue, lineTurn, lockChannel } from '../../keys.js'
 import {
   lockAcquire,

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.js'
 import { BusyError, ClosedError, DeadlockError, LockLostError, type MemberFailure, MembersError } from '../../errors.js'
-import { GRACE } from '../../core/waiting/grace-after-abort.js'
+import { GRACE } from '../../core/waiting/grace-after-wait-ends.js'
 import { isA } from '../../thrown.js'
 
 interface Named {

@@ -3,7 +3,7 @@ import { SeveralLocks } from './several-locks.js'
 import { failuresOf } from './member-outcomes.js'
 import type { Missed, Wanted } from './retry-rounds.js'
 import type { SeveralHolds } from './several-holds.js'
-import { LATE } from '../../core/waiting/limited-step.js'
+import { LATE } from '../../core/waiting/limited-step-outside-queue.js'
 
 /**
  * Acquires all of several locks, of any kinds and clients. It waits for one lock at a time, and only while it holds none. So two

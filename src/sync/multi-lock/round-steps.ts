@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.js'
 import { asPartOf } from '../../core/client/lock-events.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { afterLeaseError } from '../../core/waiting/answer-after-lease.js'
-import { limitedStep, type LATE } from '../../core/waiting/limited-step.js'
+import { limitedStep, type LATE } from '../../core/waiting/limited-step-outside-queue.js'
 import type { Wanted } from './retry-rounds.js'
 import { released, SeveralHolds } from './several-holds.js'
 

@@ -1,6 +1,6 @@
 import { SharedObject } from '../../core/shared/shared-object.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
-import { mayHaveRun } from '../../core/server/error-kinds.js'
+import { mayHaveRun } from '../../core/server/transient-or-unsure-errors.js'
 import { EngineError, LockLostError, NotOwnerError } from '../../errors.js'
 import { permitSemaphoreLeaseTime, permitSemaphoreSetLease } from '../../lua/scripts.gen.js'
 import {

@@ -8,7 +8,7 @@ import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions } fro
 import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 import { type Grant, RateWindow, type WindowRequest } from './rate-window.js'
-import { limitedStep, LATE } from '../../core/waiting/limited-step.js'
+import { limitedStep, LATE } from '../../core/waiting/limited-step-outside-queue.js'
 import { repeatWhileTrouble } from '../../core/waiting/repeat-while-trouble.js'
 import { quoted } from '../../plain-text.js'
 

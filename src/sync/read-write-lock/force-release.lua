@@ -17,6 +17,6 @@ end
 endReads(lock, companion)
 removeTrials(line)
 redis.call('UNLINK', lock)
-walkLine(line, {})
+grantInOrder(line, {})
 redis.pcall(publish, channel, message)
 return 1

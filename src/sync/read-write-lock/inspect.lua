@@ -31,7 +31,7 @@ for i = start, #found, 2 do
   local field, count = found[i], found[i + 1]
   -- What is longer was written by another program.
   if #field < LONGEST_NAME and #count < 20 then
-    local goes = readsLeft({ field, count }, companion, math.huge, work)
+    local goes = longestRead({ field, count }, companion, math.huge, work)
     if work.looks < 1 and #left > 0 then
       -- A small hash comes in one part, whatever COUNT says. The next call begins with this field.
       on = cursor .. ' ' .. fields[#fields - 1]

@@ -11,7 +11,7 @@ import type { Waiter } from '../../core/waiting/waiter.js'
 import { Gate } from '../../core/gate/gate.js'
 import { releaseOnServer } from '../../core/gate/release-until-answered.js'
 import type { WriteGate } from './write-gate.js'
-import { limitedStep, LATE } from '../../core/waiting/limited-step.js'
+import { limitedStep, LATE } from '../../core/waiting/limited-step-outside-queue.js'
 
 /** The gate of a lock's reading side: each reader has a tenure of its own. */
 export class ReadGate extends Gate<ReadProtocol> implements LineHost {

@@ -20,7 +20,7 @@ keepLevel(taken .. ':1', lease)
 local left = leftOf(lock)
 if left > lease then
   -- The read had a longer lease: the lock must last as long as the remaining reads, and no longer.
-  redis.call('PEXPIRE', lock, lockLeft(lock, companion, left, left, math.huge, { looks = READS_LOOKED_AT }))
+  redis.call('PEXPIRE', lock, leftForOtherReads(lock, companion, left, left, math.huge, { looks = READS_LOOKED_AT }))
 elseif left >= 0 then
   redis.call('PEXPIRE', lock, lease)
 end

@@ -10,7 +10,7 @@ local function giveUp(line, owner)
   local writes = string.sub(owner, -6) == ':write'
   local count, left = redis.call('HGET', line.lock, owner), leftOf(line.lock)
   local work = { looks = READS_LOOKED_AT }
-  local own = writes and left or readsLeft({ owner, count or '' }, line.companion, left, work)
+  local own = writes and left or longestRead({ owner, count or '' }, line.companion, left, work)
   -- If the lock is gone, the keys of a read may still be there, whatever their number.
   if not writes then
     removeLevels(line.companion .. ':' .. owner .. ':rwlock_timeout', levelOf(count))
@@ -23,7 +23,7 @@ local function giveUp(line, owner)
   if not writes and redis.call('HGET', line.lock, 'mode') ~= 'read' then
     return count, false
   end
-  local longest = lockLeft(line.lock, line.companion, left, own, writes and math.huge or 64, work)
+  local longest = leftForOtherReads(line.lock, line.companion, left, own, writes and math.huge or 64, work)
   if longest > 0 then
     if writes then
       redis.call('HSET', line.lock, 'mode', 'read')

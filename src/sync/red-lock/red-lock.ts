@@ -4,7 +4,7 @@ import type { Hold } from '../../api/hold.js'
 import { SeveralLocks } from '../multi-lock/several-locks.js'
 import type { Missed, Wanted } from '../multi-lock/retry-rounds.js'
 import { released, type SeveralHolds } from '../multi-lock/several-holds.js'
-import { LATE } from '../../core/waiting/limited-step.js'
+import { LATE } from '../../core/waiting/limited-step-outside-queue.js'
 
 /** A member counts as down if it has not answered within a tenth of the lease, but within these limits, ms. */
 const LEAST = 250

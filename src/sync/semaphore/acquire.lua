@@ -9,7 +9,7 @@ local free, noted = notedOrAvailable(permits, note)
 if free == nil then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
-local calls, taken = fitIn(wanted, 0, free or 0)
+local calls, taken = fitCalls(wanted, 0, free or 0)
 if noted then
   return calls
 end

@@ -10,7 +10,7 @@
 -- is the first in the line, 2 if outsiders were seen, too; for how many ms at most permits are left to them, and for how many releases
 
 local stored, noted = notedOrAvailable(permits, note)
-local calls, taken = fitIn(wanted, 7, stored or 0)
+local calls, taken = fitCalls(wanted, 7, stored or 0)
 if stored == nil then
   return redis.error_reply('WRONGKIND a text that is no count')
 elseif noted then
@@ -22,7 +22,7 @@ local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, gra
 line.left = stored or 0
 noticeOutsiders(line)
 local paid, more = endTrial(line, owner), 0
-calls, taken = fitIn(wanted, 7, paid)
+calls, taken = fitCalls(wanted, 7, paid)
 -- If it was granted permits, the call that waits now wants another number, and comes first.
 local push = paid > 0 and 'LPUSH' or 'RPUSH'
 if paid > taken and stored then
@@ -36,10 +36,10 @@ end
 local mark, open = joinLine(line, owner, calls == 7 and joins or 0, push, own, news, giveBack)
 local has, first = endTrial(line, owner), redis.call('LINDEX', queue, 0)
 if calls == 7 then
-  calls, taken = fitIn(wanted, 7, has)
+  calls, taken = fitCalls(wanted, 7, has)
 end
 if open == 0 and not first then
-  calls, more = fitIn(wanted, calls, line.left)
+  calls, more = fitCalls(wanted, calls, line.left)
 end
 local share = markListening(line, owner, first, own, mark, open)
 local refusal = taken + more + paid + has > 0 and takePermits(permits, note, taken + more, paid + has)

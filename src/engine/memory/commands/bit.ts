@@ -2,7 +2,7 @@ import type { CommandContext, CommandTable } from '../command.js'
 import { syntaxError, tooLong } from '../error-texts.js'
 import { readInteger, roughInteger } from '../numbers.js'
 import { type Bytes, LONGEST, type Reply, ReplyError } from '../reply.js'
-import { chargeText } from '../script-cost.js'
+import { chargeText } from '../command-cost.js'
 import { chargeGrowth, putText, textOf } from './string.js'
 
 const LAST_BIT = 2 ** 32 - 1

@@ -4,7 +4,7 @@ import { noSuchKey, syntaxError } from '../error-texts.js'
 import { roughInteger } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError, Status } from '../reply.js'
 import { scanCursor, scanMatches, scanOptions } from '../scan.js'
-import { charge, chargeCopies, chargeItems } from '../script-cost.js'
+import { charge, chargeCopies, chargeItems } from '../command-cost.js'
 import { OK } from './string.js'
 
 const remove = (argv: readonly Bytes[], { database }: CommandContext): Reply => {

@@ -2,7 +2,7 @@ import { syntaxError } from '../error-texts.js'
 import { MAX_INT } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
 import { chooseDistinct, chooseWithRepeats } from './random-choice.js'
-import { chargeItems } from '../script-cost.js'
+import { chargeItems } from '../command-cost.js'
 import { signedCount } from './operands.js'
 
 /** HRANDFIELD: with a negative count, the same field may come more than once. */

@@ -5,7 +5,7 @@ import { addLongDoubles, type LongDouble, readLongDouble } from '../long-double.
 import { add, integer, readInteger } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
 import { scanCursor, scanMatches, scanOptions } from '../scan.js'
-import { chargeItems } from '../script-cost.js'
+import { chargeItems } from '../command-cost.js'
 import { randomFields } from './hash-random.js'
 import { OK } from './string.js'
 

@@ -1,7 +1,7 @@
 import type { CommandContext } from '../command.js'
 import { syntaxError } from '../error-texts.js'
 import type { Bytes, Reply } from '../reply.js'
-import { chargeItems } from '../script-cost.js'
+import { chargeItems } from '../command-cost.js'
 import { failure, integerFrom, isWord, signedCount } from './operands.js'
 
 interface Search {

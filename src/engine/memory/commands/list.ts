@@ -3,7 +3,7 @@ import { type Database, type ValueOf, wrongType } from '../database.js'
 import { type Bytes, type Reply, Status } from '../reply.js'
 import { noSuchKey, syntaxError, wrongArity } from '../error-texts.js'
 import { roughInteger } from '../numbers.js'
-import { chargeItems } from '../script-cost.js'
+import { chargeItems } from '../command-cost.js'
 import { listPosition } from './list-position.js'
 import { count, countedKeys, failure, isWord, spanOf, trailingCount } from './operands.js'
 

@@ -1,4 +1,4 @@
-import { charge, chargeItems } from '../script-cost.js'
+import { charge, chargeItems } from '../command-cost.js'
 
 /** What choosing one item, and putting it into the reply, costs: steps, and bytes. */
 const ONE = 8

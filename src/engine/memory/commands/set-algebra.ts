@@ -2,7 +2,7 @@ import type { Command, CommandContext } from '../command.js'
 import { syntaxError } from '../error-texts.js'
 import type { Bytes } from '../reply.js'
 import { failure, integerFrom, isWord } from './operands.js'
-import { chargeCopies, chargeItems } from '../script-cost.js'
+import { chargeCopies, chargeItems } from '../command-cost.js'
 import { listed } from './set-order.js'
 
 type Operation = (sets: readonly ReadonlySet<Bytes>[]) => Set<Bytes>

@@ -1,5 +1,5 @@
 import { readInteger } from '../numbers.js'
-import { chargeItems } from '../script-cost.js'
+import { chargeItems } from '../command-cost.js'
 import type { Bytes } from '../reply.js'
 
 /** With more members than this, the server gives up the compact form for a set of integers. */

@@ -5,7 +5,7 @@ import type { Bytes, Reply } from '../reply.js'
 import { scanCursor, scanMatches, scanOptions } from '../scan.js'
 import { count, signedCount } from './operands.js'
 import { chooseDistinct, chooseWithRepeats } from './random-choice.js'
-import { chargeItems } from '../script-cost.js'
+import { chargeItems } from '../command-cost.js'
 import { setAlgebraCommands } from './set-algebra.js'
 import { listed } from './set-order.js'
 

@@ -4,7 +4,7 @@ import { syntaxError, tooLong, wrongArity } from '../error-texts.js'
 import type { Int } from '../numbers.js'
 import { roughInteger } from '../numbers.js'
 import { type Bytes, LONGEST, type Reply, ReplyError, Status } from '../reply.js'
-import { charge, chargeText } from '../script-cost.js'
+import { charge, chargeText } from '../command-cost.js'
 import { EXPIRY_UNITS, type ExpiryUnit, hasPassed, optionMoment } from './expiry-units.js'
 
 export const OK = new Status('OK')

@@ -5,7 +5,7 @@ import { roughInteger } from '../numbers.js'
 import type { Bytes, Reply } from '../reply.js'
 import { compareScored, type Scored, SortedSet } from '../sorted-set.js'
 import { double, failure, integerFrom, isWord } from './operands.js'
-import { chargeCopies, chargeItems } from '../script-cost.js'
+import { chargeCopies, chargeItems } from '../command-cost.js'
 import { flat } from './zset-operands.js'
 import { storeSorted } from './zset-range.js'
 

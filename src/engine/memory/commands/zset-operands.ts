@@ -1,7 +1,7 @@
 import { formatGeneral } from '../lua/number-format.js'
 import type { Bytes } from '../reply.js'
 import type { LexBound, LexRange, Scored, ScoreRange } from '../sorted-set.js'
-import { chargeItems } from '../script-cost.js'
+import { chargeItems } from '../command-cost.js'
 import { failure, parseBound } from './operands.js'
 
 /** A score as the server prints it: with enough digits to identify it, but not the fewest possible. */

@@ -3,7 +3,7 @@ import { syntaxError } from '../error-texts.js'
 import { roughInteger } from '../numbers.js'
 import type { Bytes, Reply } from '../reply.js'
 import { type Scored, SortedSet, type Span } from '../sorted-set.js'
-import { chargeCopies, chargeItems } from '../script-cost.js'
+import { chargeCopies, chargeItems } from '../command-cost.js'
 import { failure, isWord, spanOf } from './operands.js'
 import { flat, lexRange, scoreRange } from './zset-operands.js'
 

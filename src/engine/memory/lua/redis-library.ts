@@ -1,4 +1,4 @@
-import { atExpense, type Charge } from '../script-cost.js'
+import { atExpense, type Charge } from '../command-cost.js'
 import { NOTHING, spendText, toNumber } from './arguments.js'
 import { errorTable, replyToLua } from './reply-values.js'
 import { formatGeneral } from './number-format.js'

@@ -8,6 +8,7 @@ import { Random } from './random.js'
 import { redisConstants, redisLibrary } from './redis-library.js'
 import { errorText, luaToReply } from './reply-values.js'
 import { errorHandler, scriptError } from './script-error.js'
+import { ScriptLimits, Stopped } from './script-limits.js'
 import { withoutShebang } from './shebang.js'
 import { stringLibrary } from './string-library.js'
 import { structLibrary } from './struct-library.js'
@@ -21,46 +22,20 @@ import type { Bytes, Reply, ScriptHost } from '../reply.js'
 
 const CHUNK_NAME = '@user_script'
 
-/**
- * How much a script may do: a few seconds' work, counted in steps so that runs are repeatable: calls, jumps back, and other work in
- * units of these. A slow machine stops the script after 5 s, Redis's own default for a script that blocks all clients.
- */
-const STEPS = 50_000_000
-const MOST_MS = 5_000
-/** The limits are checked after this many steps, and the time also after each command. */
-const STRIDE = 500
-/** The most bytes that a script may allocate; short strings do not count. */
-const MEMORY = 512 * 1024 * 1024
-
-/** In a single thread, no other client could stop the script. A script cannot catch this error. */
-class Stopped extends Error {}
-const endless = () => new Stopped('BUSY Script did not end and was stopped; what it wrote stays.')
-const tooLarge = (): never => {
-  throw new Stopped('ERR Script took too much memory and was stopped; what it wrote stays.')
-}
-
 /** Runs Redis Lua scripts. Each server has one interpreter, which caches compiled scripts by their text. */
 export class ScriptRuntime {
   readonly #L: Thread
   readonly #globals: Table
   readonly #chunks = new Map<Bytes, LuaFunction>()
   readonly #random = new Random()
-  readonly #clock: Clock
-  /** How many steps the running script has left. */
-  #left = STEPS
-  #began = 0
+  readonly #limits: ScriptLimits
 
   constructor(
     readonly host: ScriptHost,
     clock: Clock,
   ) {
-    this.#clock = clock
-    this.#L = vm.newState((beyond) => {
-      this.#left -= STRIDE + beyond
-      if (this.#left < 0) throw endless()
-      this.#checkTime()
-      return STRIDE
-    })
+    this.#limits = new ScriptLimits(clock)
+    this.#L = vm.newState(this.#limits.count)
     this.#globals = vm.newTable(this.#L)
     this.#openLibraries()
     this.#protectGlobals()
@@ -76,9 +51,7 @@ export class ScriptRuntime {
   run(source: Bytes, sha: string, keys: readonly Bytes[], argv: readonly Bytes[]): Reply {
     const chunk = this.#chunks.get(source) ?? this.#compile(source)
     if (chunk instanceof ReplyError) return chunk
-    this.#left = STEPS
-    this.#began = this.#clock.monotonic()
-    vm.limitMemory(MEMORY, tooLarge)
+    this.#limits.begin()
     this.#setGlobal('KEYS', this.#list(keys))
     this.#setGlobal('ARGV', this.#list(argv))
     try {
@@ -94,12 +67,8 @@ export class ScriptRuntime {
       }
       throw error
     } finally {
-      vm.limitMemory(Infinity)
+      this.#limits.end()
     }
-  }
-
-  #checkTime(): void {
-    if (this.#clock.monotonic() - this.#began > MOST_MS) throw endless()
   }
 
   #compile(source: Bytes): LuaFunction | ReplyError {
@@ -145,7 +114,7 @@ export class ScriptRuntime {
     this.#setGlobal('cjson', cjson)
     this.#library(
       'redis',
-      redisLibrary(this.host, () => this.#checkTime()),
+      redisLibrary(this.host, () => this.#limits.checkTime()),
       redisConstants,
     )
   }

@@ -8,7 +8,7 @@ local function askAll(line, owners, first, joins, held, theirs, news)
   -- Only if the key exists, that is, if it may matter soon.
   if theirs and redis.pcall('HLEN', line.turn) ~= 0 then redis.pcall('HSET', line.turn, 'came', line.now) end
   local mine, waits = markAlive(line, owners, first), open > 0 and not held and not news
-  local mode = waits and 'write' or walkLine(line, mine)
+  local mode = waits and 'write' or grantInOrder(line, mine)
   -- If one of our clients holds the lock, its release grants it to the first in the line, which need not listen to anything else.
   local states = placeAll(line, owners, first, mine, mode, joins, (held or line.sets and not waits) and not (theirs or line.theirs) and 4 or 0)
   if not waits and not held and (line.entered or not line.sets and redis.call('EXISTS', line.lock) == 1) then

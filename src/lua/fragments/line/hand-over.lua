@@ -13,7 +13,7 @@ local function handOver(line, freed, room)
   end
   if freed or room then
     endTurn(line)
-    walkLine(line, {})
+    grantInOrder(line, {})
   end
   return false
 end

@@ -8,7 +8,7 @@ local function grantPermits(line, mine)
   -- Entries of another program are among them: megabytes are just removed, and nothing else is done for them.
   if long then redis.call('ZREMRANGEBYRANK', line.deadlines, 0, #overdue / 2 - 1) end
   line.granted = {}
-  walkLine(line, mine)
+  grantInOrder(line, mine)
   for _, owner in ipairs(line.granted) do
     redis.call('LREM', line.queue, 1, owner)
     if not mine[owner] then

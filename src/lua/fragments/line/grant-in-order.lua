@@ -2,7 +2,7 @@
 -- with their leases; such an owner holds at once, another on trial. The kinds' own steps are in `lock/`, `read-write-lock/`,
 -- `keyed-lock/`, `semaphore/` and `permit-semaphore/`. Returns the mode that a newcomer finds: 'write', nobody may enter;
 -- 'read', readers may; false, all may.
-local function walkLine(line, mine)
+local function grantInOrder(line, mine)
   local mode = modeOf(line)
   -- Channels on which nobody listened a moment ago; clients that let a trial lapse.
   line.deaf, line.dead = {}, {}

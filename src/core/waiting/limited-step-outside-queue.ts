@@ -1,6 +1,6 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
 import { type Clock, limitAnswers, type Timer } from '../../base/clock.js'
-import { GRACE } from './grace-after-abort.js'
+import { GRACE } from './grace-after-wait-ends.js'
 import type { Patience } from './acquire-request.js'
 
 /** The wait ended before the step did. */

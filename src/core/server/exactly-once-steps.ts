@@ -7,7 +7,7 @@ import { LONGEST_UNDO } from './undo-acquire.js'
 import type { Link } from '../../engine/link.js'
 import { NOTE_TIME } from '../../script-times-and-limits.js'
 import { integer } from '../../lua/reply-shape.js'
-import { UNSURE, isTransient } from './error-kinds.js'
+import { UNSURE, isTransient } from './transient-or-unsure-errors.js'
 import { quoted } from '../../plain-text.js'
 import { errorOf } from '../../thrown.js'
 import { explained } from '../../away-or-refusing.js'
@@ -67,7 +67,7 @@ interface Noting {
  * a note of its result under a key of its own, which lives longer than any client repeats the step. If the answer is lost, the
  * client asks again with the same key. When every copy that was sent has been answered, the note is deleted.
  */
-export class CounterSteps {
+export class ExactlyOnceSteps {
   readonly #runtime: Noting
   readonly #answered = new Set<string>()
   /** Notes of steps that are no longer repeated although a copy may come late: the notes stay for as long as that is possible. */

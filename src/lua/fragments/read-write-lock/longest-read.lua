@@ -1,7 +1,7 @@
 -- For how many ms the longest of these reads goes on; 0 if none does. `fields` has owners, and how often each reads, in turn. Stops as soon
 -- as one read has `enough`, or when `work.looks`, of which each look takes one, is used up. Each level of a read has a key of its own, and
 -- a write has none. What is not a count was written by another program.
-local function readsLeft(fields, companion, enough, work)
+local function longestRead(fields, companion, enough, work)
   local longest = 0
   for i = #fields - 1, 1, -2 do
     work.looks = work.looks - 1 - math.floor((#fields[i] + #fields[i + 1]) / 500)
