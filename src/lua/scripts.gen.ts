@@ -1474,15 +1474,15 @@ export const listingInspectSome: Script<
   readonly string[]
 > = script(
   'listing/inspect-some',
-  'e1c74adcb7277afa0de6f2eef68ce2835bff64b2',
+  '41cf13f5f1c36b3df0e61457d20a1c205cbfcd70',
   holderOfText +
     '\n' +
     linePlacesAtText +
     '\n' +
-    isTokenText +
-    '\n' +
     leftOfText +
-    "\nlocal locks=KEYS\nlocal budget,found=1000,{}for i=1,#locks,4 do\nlocal lock,one,plain=locks[i],{},true\nlocal holder,count=holderOf(lock)local token=locks[i+3]~=lock and redis.call('GETRANGE',locks[i+3],0,31)or''local most=math.min(100,budget)local places=most>0 and placesAt(locks[i+1],0,most)or{}budget=budget-#places\nif holder~=nil and#(holder or'')<100 and(token==''or isToken(token))and#places<most then\none={string.format('%.0f',leftOf(lock)),holder or'',count or'',token}for _,owner in ipairs(places)do\nif owner~=holder and#owner<100 then\none[#one+1],one[#one+2]=owner,redis.call('ZSCORE',locks[i+2],owner)or''plain=plain and not string.find(owner,'\\n',1,true)end\nend\nplain=plain and not string.find(holder or'','\\n',1,true)end\nfound[#found+1]=plain and table.concat(one,'\\n')or''end\nreturn found",
+    '\n' +
+    isTokenText +
+    "\nlocal locks=KEYS\nlocal budget,found=1000,{}for i=1,#locks,4 do\nlocal lock,one,plain=locks[i],{},true\nlocal holder,count=holderOf(lock)local token=locks[i+3]~=lock and redis.pcall('GETRANGE',locks[i+3],0,31)local most=math.min(100,budget)local places=most>0 and placesAt(locks[i+1],0,most)or{}budget=budget-#places\nif holder~=nil and#(holder or'')<100 and#places<most then\none={string.format('%.0f',leftOf(lock)),holder or'',count or'',isToken(token)and token or''}for _,owner in ipairs(places)do\nif owner~=holder and#owner<100 then\none[#one+1],one[#one+2]=owner,redis.call('ZSCORE',locks[i+2],owner)or''plain=plain and not string.find(owner,'\\n',1,true)end\nend\nplain=plain and not string.find(holder or'','\\n',1,true)end\nfound[#found+1]=plain and table.concat(one,'\\n')or''end\nreturn found",
   0,
   many(text),
 )
@@ -1730,23 +1730,19 @@ export const lockInspect: Script<
   readonly [ttl: number, owners: readonly string[], waiting: readonly string[], token: string | null]
 > = script(
   'lock/inspect',
-  'c7bcec6096128dcf311b6df1da9792be64707372',
+  '5832a4b41519f1260d9d63a012a9d92b757e3baf',
   holderOfText +
     '\n' +
     wrongKindText +
-    '\n' +
-    textOfText +
-    '\n' +
-    isTokenText +
-    '\n' +
-    wrongCounterText +
     '\n' +
     linePlacesAtText +
     '\n' +
     lineWaitersAtText +
     '\n' +
     leftOfText +
-    "\nlocal lock,queue,deadlines,counter=KEYS[1],KEYS[2],KEYS[3],KEYS\nlocal first=tonumber(ARGV[1])local holder,count=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal token=counter[4]and textOf(counter[4])if token and token~='0'and not isToken(token)then\nreturn wrongCounter(token)end\nlocal waiting=first<0 and{}or waitersAt(queue,deadlines,first,function(owner)return owner==holder\nend)return{leftOf(lock),holder and{holder,count}or{},waiting,isToken(token)and token or false}",
+    '\n' +
+    isTokenText +
+    "\nlocal lock,queue,deadlines,counter=KEYS[1],KEYS[2],KEYS[3],KEYS\nlocal first=tonumber(ARGV[1])local holder,count=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal token=counter[4]and redis.pcall('GETRANGE',counter[4],0,31)local waiting=first<0 and{}or waitersAt(queue,deadlines,first,function(owner)return owner==holder\nend)return{leftOf(lock),holder and{holder,count}or{},waiting,isToken(token)and token or false}",
   3,
   tuple(integer, pairs, pairs, either(digits, nil)),
 )

@@ -8,6 +8,7 @@ import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { whoIs } from '../locks/describe.js'
 import { holdIn, locksAt } from '../locks/find.js'
 import { heldBy, isShared, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
+import { notFound } from '../locks/not-found.js'
 import { say } from '../say.js'
 import { nameIn, parse, UsageError } from '../usage-error.js'
 
@@ -73,7 +74,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const work = async (client: Client): Promise<number> => {
     const found = await locksAt(client, wanted.name, wanted.kind)
     const [lock, holders] = holdIn(found, wanted.owner)
-    if (lock === undefined) return notHeld(found, wanted)
+    if (lock === undefined) return notHeld(client, found, wanted)
     if (wanted.asks && !(await agrees(lock, holders))) {
       say('nothing was released')
       return 1
@@ -145,19 +146,23 @@ const firstOf = (holders: readonly ListedHolder[], text: (holder: ListedHolder) 
   return text(first) + (others < 1 ? '' : ` and ${others} ${others === 1 ? 'other' : 'others'}`)
 }
 
-/** A command that comes too late finds the lock free, or that nobody has it for a moment. */
+/** Calls wait, but no owner has the lock at this moment. */
 const freeText = (found: readonly ListedLock[], name: string): string => {
   const none = `no lock ${quoted(name)} is held`
   if (found.some(({ kind }) => isShared(kind))) return none
   const calls = found.reduce((sum, { waiting }) => sum + waiting.length, 0)
-  const waits = calls === 0 ? '' : `, and ${calls === 1 ? 'a call waits' : `${calls} calls wait`} for it`
-  return `${none}: it is free${waits}, so there is nothing to release`
+  return `${none}: it is free, and ${calls === 1 ? 'a call waits' : `${calls} calls wait`} for it, so there is nothing to release`
 }
 
-const notHeld = (found: readonly ListedLock[], { name, owner }: Wanted): number => {
+const notHeld = async (
+  client: Client,
+  found: readonly ListedLock[],
+  { name, owner, kind }: Wanted,
+): Promise<number> => {
   const holders = found.flatMap((lock) => lock.holders)
   const meant = owner === undefined ? [] : holders.filter((holder) => holder.owner.startsWith(owner))
-  if (holders.length === 0) say(freeText(found, name))
+  if (found.length === 0) say(await notFound(client, name, kind, 'unlock'))
+  else if (holders.length === 0) say(freeText(found, name))
   else if (meant.length > 0) say(`that is only a part of an owner; the lock is held by ${firstOf(meant)}`)
   else say(`that owner does not hold ${quoted(name)}; it is held by ${firstOf(holders)}`)
   return 1
