@@ -49,7 +49,7 @@ const keyedLockEntersOrBlocksText = "local function entersOrBlocks(owner,line)lo
 
 const keyedLockFieldsOfText = "local function fieldsOf(line,owner)local fields,set=line.fields[owner]or{},wantsOf(line,owner,23*line.work)if set and not fields[1]then\nfor field in string.gmatch(set,string.rep('%S',22))do fields[#fields+1]=field end\nline.fields[owner]=fields\nend\nreturn fields\nend"
 
-const keyedLockFirstInLineText = "local function firstInLine(line)local some=placesAt(line.queue,0,64)for _,owner in ipairs(some)do\nif#owner<100 and tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0.5)%1~=0.5 then return owner end\nend\nreturn some[1]end"
+const keyedLockFirstInLineText = "local function firstInLine(line)local first\nfor _,owner in ipairs((placesAt(line.queue,0,64)))do\nif#owner<100 and tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0.5)%1~=0.5 then return owner end\nfirst=first or#owner<100 and owner\nend\nreturn first\nend"
 
 const keyedLockGiveKeyText = "local function giveKey(group,field,owner,ends,level)local own=field..':'..owner\nredis.call('HSET',group,field,owner,own..':expire_time',ends,own..':lock_count',level)end"
 
@@ -983,7 +983,7 @@ export const keyedLockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, states: readonly number[]]
 > = script(
   'keyed-lock/ask',
-  'b6e8b1774c377cc1ec61cc4bd6c0708f9f8c2249',
+  'c1a5b39fdd48531dedeeacf487a552ed7035ab8a',
   keyedLockGroupLikeText +
     '\n' +
     wrongKindText +
@@ -1055,7 +1055,7 @@ export const keyedLockAsk: Script<
     lineAskAllText +
     '\n' +
     keyedLockWakeFirstText +
-    "\nlocal group,queue,turn,sets,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local joins,notAfter,channel,grants,publish,news,passes,set,asker=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5],tonumber(ARGV[6]),tonumber(ARGV[7]),ARGV[8],ARGV\nlocal ttl=redis.call('PTTL',group)if ttl~=-2 and not groupLike(group,ttl)then return wrongKind(group)end\nlocal time,owner=redis.call('TIME'),asker[9]local line={lock=group,queue=queue,deadlines=deadlines,turn=turn,sets=sets,companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owner,1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),allowance=10000,notAfter=notAfter,asker=owner,wants={[owner]=set},fields={},claimed={},over={},work=1500,}line.askerChannel=grantChannel(line,owner)local stood=redis.call('ZSCORE',deadlines,owner)if passes==1 and stood and turnLeft(line)==0 and entersOrBlocks(owner,line)=='read'then grant(line,owner,tonumber(asker[10]))end\nline.claimed,line.work,line.looked={},1500,nil\nif firstInLine(line)~=owner then\nline.loose={}for _,field in ipairs(fieldsOf(line,owner))do line.loose[field]=true end\nend\nlocal states,open,share=askAll(line,asker,9,joins=='1',false,false,news)if redis.call('ZSCORE',deadlines,owner)then\norUndo(function()removeWaiter(line,owner)end,redis.call,'HSET',sets,owner,set)extendLine(line)end\nif line.theirs then\nif redis.pcall('HLEN',turn)~=0 then redis.pcall('HSET',turn,'came',line.now)end\nwakeFirst(line,line.entered or not stood)end\nreturn{line.stamp,line.left or-2,open,share,states}",
+    "\nlocal group,queue,turn,sets,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local joins,notAfter,channel,grants,publish,news,passes,set,asker=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5],tonumber(ARGV[6]),tonumber(ARGV[7]),ARGV[8],ARGV\nlocal ttl=redis.call('PTTL',group)if ttl~=-2 and not groupLike(group,ttl)then return wrongKind(group)end\nlocal time,owner=redis.call('TIME'),asker[9]local line={lock=group,queue=queue,deadlines=deadlines,turn=turn,sets=sets,companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owner,1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),allowance=10000,notAfter=notAfter,asker=owner,wants={[owner]=set},fields={},claimed={},over={},work=1500,}line.askerChannel=grantChannel(line,owner)local stood=redis.call('ZSCORE',deadlines,owner)if passes==1 and stood and turnLeft(line)==0 and entersOrBlocks(owner,line)=='read'then grant(line,owner,tonumber(asker[10]))end\nline.claimed,line.work,line.looked={},1500,nil\nline.loose=firstInLine(line)~=owner and{}or nil\nfor _,field in ipairs(line.loose and fieldsOf(line,owner)or{})do line.loose[field]=true end\nlocal states,open,share=askAll(line,asker,9,joins=='1',false,false,news)if redis.call('ZSCORE',deadlines,owner)then\norUndo(function()removeWaiter(line,owner)end,redis.call,'HSET',sets,owner,set)extendLine(line)end\nif line.theirs then\nif redis.pcall('HLEN',turn)~=0 then redis.pcall('HSET',turn,'came',line.now)end\nwakeFirst(line,line.entered or not stood)end\nreturn{line.stamp,line.left or-2,open,share,states}",
   5,
   tuple(digits, integer, integer, integer, oneFor(integer, 9, 2)),
 )
@@ -1219,7 +1219,7 @@ export const keyedLockRelease: Script<
   number
 > = script(
   'keyed-lock/release',
-  '0f37794b3721ea9e4feb4d4ec04d11573670d90d',
+  '41244fe5035e5d1320d497d869fc732571ad3155',
   serverNowText +
     '\n' +
     wholeText +

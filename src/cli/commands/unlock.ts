@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createInterface } from 'node:readline/promises'
 import type { Client } from '../../api/client.js'
-import type { ListedHolder, ListedKind, ListedLock } from '../../api/listing.js'
+import type { ListedHolder, ListedKind, ListedLock, ListedWaiter } from '../../api/listing.js'
 import { plainMessage, quoted } from '../../plain-text.js'
 import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
@@ -9,7 +9,9 @@ import { whoIs } from '../locks/describe.js'
 import { holdIn, locksAt } from '../locks/find.js'
 import { heldBy, isShared, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
 import { notFound } from '../locks/not-found.js'
+import { withoutSilent } from '../locks/places.js'
 import { say } from '../say.js'
+import { serverClock } from '../server-clock.js'
 import { nameIn, parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
@@ -116,13 +118,21 @@ const LOOKED = 1500
 /** What became of the lock. Empty: that is not known, for example because the user may not read it any more. */
 const nextOf = async (client: Client, lock: ListedLock, before: readonly ListedHolder[]): Promise<string> => {
   const gone = new Set(ownersOf(before))
+  const isMeant = meantBy(lock, before)
   try {
+    const now = await serverClock(client)
     for (const end = performance.now() + LOOKED; ;) {
       // Who has just acquired it has not published of which kind it is.
-      const found = await locksAt(client, lock.name, undefined)
-      const now = found.flatMap(({ holders }) => holders).filter(({ owner }) => !gone.has(owner))
-      if (now.length > 0) return `; now held by ${firstOf(now)}`
-      const waits = found.some(({ waiting }) => waiting.length > 0)
+      const all = await locksAt(client, lock.name, undefined)
+      const found = all
+        .filter(({ key, kind }) => key === lock.key && !isShared(kind))
+        .map((one) => withoutSilent(one, now()))
+      const holders = found.flatMap((one) => one.holders).filter(isMeant)
+      const others = holders.filter(({ owner }) => !gone.has(owner))
+      if (others.length > 0) return `; now held by ${firstOf(others)}`
+      // A thread of Redisson is the same owner each time.
+      if (holders.length > 0) return `; now held again by ${firstOf(holders)}`
+      const waits = found.some(({ waiting }) => waiting.some(isMeant))
       if (!waits) return '; now free'
       if (performance.now() > end) return '; now free, and calls wait for it'
       await sleep(50)
@@ -130,6 +140,15 @@ const nextOf = async (client: Client, lock: ListedLock, before: readonly ListedH
   } catch {
     return ''
   }
+}
+
+/** Of a group, only the keys that were released count. */
+const meantBy = (
+  { kind }: ListedLock,
+  before: readonly ListedHolder[],
+): ((one: ListedHolder | ListedWaiter) => boolean) => {
+  const released = new Set(before.flatMap(({ keys = [] }) => keys))
+  return ({ keys = [] }) => kind !== 'keyedLock' || keys.some((key) => released.has(key))
 }
 
 const ownersOf = (holders: readonly ListedHolder[]): readonly string[] => [

@@ -136,6 +136,50 @@ void describe('holdfast unlock', () => {
     assert.deepEqual([state.holders[0]?.owner, state.waiting[0]?.owner], [owner, waiter])
   })
 
+  onServer('the other keys of a group → are not what was released', async (broken) => {
+    const {
+      open,
+      redis,
+      until,
+      server: { url },
+    } = broken
+    const [one, two] = [await open({ label: 'web-1' }), await open({ label: 'web-2' })]
+    await one.keyedLock('l', ['a']).acquire()
+    await two.keyedLock('l', ['b']).acquire()
+    for (const { id } of [one, two]) await until(async () => (await redis.hlen(`holdfast:client:${id}:locks`)) === 1)
+    const owner = await ownerOf(one.keyedLock('l', ['a']))
+    const { code, out } = await holdfast(['unlock', 'l', '--owner', owner], { url })
+    assert.equal(code, 0)
+    assert.match(out, /; now free\n$/)
+  })
+
+  onServer('a thread of Redisson acquires it again → the same owner has it now', async (broken) => {
+    const {
+      redis,
+      after,
+      until,
+      server: { url },
+    } = broken
+    const acquire = () => redis.multi().hset('l', THEIRS, 1).pexpire('l', 60_000).exec()
+    const told = redis.duplicate()
+    after(() => told.disconnect())
+    await told.subscribe('redisson_lock__channel:{l}')
+    told.on('message', () => void acquire())
+    await acquire()
+    const said: string[] = []
+    // It may be free when the command looks.
+    while (said.length < 10 && !said.some((out) => out.includes('again'))) {
+      await until(async () => (await redis.exists('l')) === 1)
+      const { code, out } = await holdfast(['unlock', 'l', '--owner', THEIRS], { url })
+      assert.equal(code, 0)
+      said.push(out)
+    }
+    assert.ok(
+      said.at(-1)?.endsWith(`; now held again by client ${THEIRS.slice(0, 36)} (owner ${THEIRS})\n`),
+      said.join(''),
+    )
+  })
+
   onServer(
     'nothing of that name is found → so it says, with similar names, and not that it is free',
     async (broken) => {
