@@ -49,7 +49,7 @@ const keyedLockEntersOrBlocksText = "local function entersOrBlocks(owner,line)lo
 
 const keyedLockFieldsOfText = "local function fieldsOf(line,owner)local fields,set=line.fields[owner]or{},wantsOf(line,owner,23*line.work)if set and not fields[1]then\nfor field in string.gmatch(set,string.rep('%S',22))do fields[#fields+1]=field end\nline.fields[owner]=fields\nend\nreturn fields\nend"
 
-const keyedLockFirstInLineText = "local function firstInLine(line)local some=placesAt(line.queue,0,64)for _,owner in ipairs(some)do\nif#owner<100 and tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0.5)%1~=0.5 then return owner end\nend\nreturn some[1]end"
+const keyedLockFirstInLineText = "local function firstInLine(line)local first\nfor _,owner in ipairs((placesAt(line.queue,0,64)))do\nif#owner<100 and tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0.5)%1~=0.5 then return owner end\nfirst=first or#owner<100 and owner\nend\nreturn first\nend"
 
 const keyedLockGiveKeyText = "local function giveKey(group,field,owner,ends,level)local own=field..':'..owner\nredis.call('HSET',group,field,owner,own..':expire_time',ends,own..':lock_count',level)end"
 
@@ -983,7 +983,7 @@ export const keyedLockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, states: readonly number[]]
 > = script(
   'keyed-lock/ask',
-  '7acd2e8ff3b698aa87c6aea7676fd00d45b13c1a',
+  '1f5842e5bbdeaeca2ca750d2597ea37f698855cf',
   keyedLockGroupLikeText +
     '\n' +
     wrongKindText +
@@ -1055,7 +1055,7 @@ export const keyedLockAsk: Script<
     lineAskAllText +
     '\n' +
     keyedLockWakeFirstText +
-    "\nlocal group,queue,turn,sets,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local joins,notAfter,channel,grants,publish,news,passes,set,asker=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5],tonumber(ARGV[6]),tonumber(ARGV[7]),ARGV[8],ARGV\nlocal ttl=redis.call('PTTL',group)if ttl~=-2 and not groupLike(group,ttl)then return wrongKind(group)end\nlocal time,owner=redis.call('TIME'),asker[9]local line={lock=group,queue=queue,deadlines=deadlines,turn=turn,sets=sets,companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owner,1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),allowance=10000,notAfter=notAfter,asker=owner,wants={[owner]=set},fields={},claimed={},over={},work=1500,}line.askerChannel=grantChannel(line,owner)local stood=redis.call('ZSCORE',deadlines,owner)if passes==1 and stood and turnLeft(line)==0 and entersOrBlocks(owner,line)=='read'then grant(line,owner,tonumber(asker[10]))end\nline.claimed,line.work,line.looked={},1500,nil\nif firstInLine(line)~=owner then\nline.loose={}for _,field in ipairs(fieldsOf(line,owner))do line.loose[field]=true end\nend\nlocal states,open,share=askAll(line,asker,9,joins=='1',false,false,news)if redis.call('ZSCORE',deadlines,owner)then\norUndo(function()removeWaiter(line,owner)end,redis.call,'HSET',sets,owner,set)extendLine(line)end\nif line.theirs then\nif redis.pcall('HLEN',turn)~=0 then redis.pcall('HSET',turn,'came',line.now)end\nwakeFirst(line,line.entered or not stood)end\nreturn{line.stamp,line.left or-2,open,share,states}",
+    "\nlocal group,queue,turn,sets,deadlines=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local joins,notAfter,channel,grants,publish,news,passes,set,asker=ARGV[1],tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5],tonumber(ARGV[6]),tonumber(ARGV[7]),ARGV[8],ARGV\nlocal ttl=redis.call('PTTL',group)if ttl~=-2 and not groupLike(group,ttl)then return wrongKind(group)end\nlocal time,owner=redis.call('TIME'),asker[9]local line={lock=group,queue=queue,deadlines=deadlines,turn=turn,sets=sets,companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owner,1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),allowance=10000,notAfter=notAfter,asker=owner,wants={[owner]=set},fields={},claimed={},over={},work=1500,}line.askerChannel=grantChannel(line,owner)local stood=redis.call('ZSCORE',deadlines,owner)if passes==1 and stood and turnLeft(line)==0 and entersOrBlocks(owner,line)=='read'then grant(line,owner,tonumber(asker[10]))end\nline.claimed,line.work,line.looked={},1500,nil\nline.loose=firstInLine(line)~=owner and{}or nil\nfor _,field in ipairs(line.loose and fieldsOf(line,owner)or{})do line.loose[field]=true end\nlocal states,open,share=askAll(line,asker,9,joins=='1',false,false,news)if redis.call('ZSCORE',deadlines,owner)then\norUndo(function()removeWaiter(line,owner)end,redis.call,'HSET',sets,owner,set)extendLine(line)end\nif line.theirs then\nif redis.pcall('HLEN',turn)~=0 then redis.pcall('HSET',turn,'came',line.now)end\nwakeFirst(line,line.entered or not stood)end\nreturn{line.stamp,line.left or-2,open,share,states}",
   5,
   tuple(digits, integer, integer, integer, oneFor(integer, 9, 2)),
 )
@@ -1219,7 +1219,7 @@ export const keyedLockRelease: Script<
   number
 > = script(
   'keyed-lock/release',
-  '20ee21571970f53cbf0d730ff6ea6fa446c69f69',
+  '6294ad69d0ce51f0ef87b64b1518f20864a79f6b',
   serverNowText +
     '\n' +
     wholeText +
@@ -1474,15 +1474,15 @@ export const listingInspectSome: Script<
   readonly string[]
 > = script(
   'listing/inspect-some',
-  'e1c74adcb7277afa0de6f2eef68ce2835bff64b2',
+  '41cf13f5f1c36b3df0e61457d20a1c205cbfcd70',
   holderOfText +
     '\n' +
     linePlacesAtText +
     '\n' +
-    isTokenText +
-    '\n' +
     leftOfText +
-    "\nlocal locks=KEYS\nlocal budget,found=1000,{}for i=1,#locks,4 do\nlocal lock,one,plain=locks[i],{},true\nlocal holder,count=holderOf(lock)local token=locks[i+3]~=lock and redis.call('GETRANGE',locks[i+3],0,31)or''local most=math.min(100,budget)local places=most>0 and placesAt(locks[i+1],0,most)or{}budget=budget-#places\nif holder~=nil and#(holder or'')<100 and(token==''or isToken(token))and#places<most then\none={string.format('%.0f',leftOf(lock)),holder or'',count or'',token}for _,owner in ipairs(places)do\nif owner~=holder and#owner<100 then\none[#one+1],one[#one+2]=owner,redis.call('ZSCORE',locks[i+2],owner)or''plain=plain and not string.find(owner,'\\n',1,true)end\nend\nplain=plain and not string.find(holder or'','\\n',1,true)end\nfound[#found+1]=plain and table.concat(one,'\\n')or''end\nreturn found",
+    '\n' +
+    isTokenText +
+    "\nlocal locks=KEYS\nlocal budget,found=1000,{}for i=1,#locks,4 do\nlocal lock,one,plain=locks[i],{},true\nlocal holder,count=holderOf(lock)local token=locks[i+3]~=lock and redis.pcall('GETRANGE',locks[i+3],0,31)local most=math.min(100,budget)local places=most>0 and placesAt(locks[i+1],0,most)or{}budget=budget-#places\nif holder~=nil and#(holder or'')<100 and#places<most then\none={string.format('%.0f',leftOf(lock)),holder or'',count or'',isToken(token)and token or''}for _,owner in ipairs(places)do\nif owner~=holder and#owner<100 then\none[#one+1],one[#one+2]=owner,redis.call('ZSCORE',locks[i+2],owner)or''plain=plain and not string.find(owner,'\\n',1,true)end\nend\nplain=plain and not string.find(holder or'','\\n',1,true)end\nfound[#found+1]=plain and table.concat(one,'\\n')or''end\nreturn found",
   0,
   many(text),
 )
@@ -1730,23 +1730,19 @@ export const lockInspect: Script<
   readonly [ttl: number, owners: readonly string[], waiting: readonly string[], token: string | null]
 > = script(
   'lock/inspect',
-  'c7bcec6096128dcf311b6df1da9792be64707372',
+  '5832a4b41519f1260d9d63a012a9d92b757e3baf',
   holderOfText +
     '\n' +
     wrongKindText +
-    '\n' +
-    textOfText +
-    '\n' +
-    isTokenText +
-    '\n' +
-    wrongCounterText +
     '\n' +
     linePlacesAtText +
     '\n' +
     lineWaitersAtText +
     '\n' +
     leftOfText +
-    "\nlocal lock,queue,deadlines,counter=KEYS[1],KEYS[2],KEYS[3],KEYS\nlocal first=tonumber(ARGV[1])local holder,count=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal token=counter[4]and textOf(counter[4])if token and token~='0'and not isToken(token)then\nreturn wrongCounter(token)end\nlocal waiting=first<0 and{}or waitersAt(queue,deadlines,first,function(owner)return owner==holder\nend)return{leftOf(lock),holder and{holder,count}or{},waiting,isToken(token)and token or false}",
+    '\n' +
+    isTokenText +
+    "\nlocal lock,queue,deadlines,counter=KEYS[1],KEYS[2],KEYS[3],KEYS\nlocal first=tonumber(ARGV[1])local holder,count=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nlocal token=counter[4]and redis.pcall('GETRANGE',counter[4],0,31)local waiting=first<0 and{}or waitersAt(queue,deadlines,first,function(owner)return owner==holder\nend)return{leftOf(lock),holder and{holder,count}or{},waiting,isToken(token)and token or false}",
   3,
   tuple(integer, pairs, pairs, either(digits, nil)),
 )

@@ -9,11 +9,12 @@ const HOUR = 3_600_000
 
 /** A client of a cluster whose masters' clocks differ by hours. The last of `answering` answers first. */
 const clustered = () => {
-  const nodes = { masters: ['a', 'b', 'c'], answering: ['a', 'b', 'c'], asked: [] as string[] }
+  const nodes = { masters: ['a', 'b', 'c'], answering: ['a', 'b', 'c'], asked: [] as string[], hanging: '' }
   const command = async (_argv: unknown, _shape: unknown, { node }: { node: string }) => {
     nodes.asked.push(node)
     const turns = nodes.answering.length - nodes.answering.indexOf(node)
     for (let i = 0; i < turns * 10; i += 1) await Promise.resolve()
+    if (node === nodes.hanging) await new Promise(() => undefined)
     if (!nodes.answering.includes(node)) throw new Error(`${node} is away`)
     const ms = Date.now() + 'abc'.indexOf(node) * HOUR
     return [`${Math.floor(ms / 1000)}`, `${(ms % 1000) * 1000}`]
@@ -54,6 +55,22 @@ void describe('one master of a cluster', () => {
     await assert.rejects(nodeAsked(client), /b is away/)
     nodes.answering = ['a', 'b', 'c']
     assert.equal(await nodeAsked(client), 'a')
+  })
+
+  void test('the one that answered before hangs → the others are asked soon, and the one that answers stays', async () => {
+    const { client, nodes } = clustered()
+    assert.equal(await nodeAsked(client), 'c')
+    nodes.hanging = 'c'
+    const began = performance.now()
+    assert.equal(await nodeAsked(client), 'b')
+    const took = performance.now() - began
+    assert.ok(took > 400 && took < 2000, `${took} ms; a command time-out is 3000 ms`)
+    nodes.hanging = ''
+    nodes.asked.length = 0
+    assert.deepEqual([await nodeAsked(client), nodes.asked], ['b', ['b']])
+    nodes.hanging = 'c'
+    nodes.answering = ['a']
+    assert.equal(await nodeAsked(client), 'a', 'one answers, one is away, one hangs')
   })
 
   void test('a master that is one no more is not asked', async () => {

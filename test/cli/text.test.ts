@@ -5,6 +5,7 @@ import { shellWord } from '#src/cli/text/shell-word.js'
 import { spanOf } from '#src/cli/text/time-span.js'
 import { tableOf } from '#src/cli/text/table.js'
 import { cutTo, widthOf } from '#src/cli/text/width.js'
+import { wrapped } from '#src/cli/text/wrap.js'
 import { STRANGE_NAMES } from '../support/hostile.js'
 
 void describe('text of the command line', () => {
@@ -32,6 +33,12 @@ void describe('text of the command line', () => {
     assert.equal(cutTo('🔒🔒', 3), '🔒…')
     assert.equal(cutTo('abc', 0), '')
     for (let width = 0; width < 12; width++) assert.ok(widthOf(cutTo('a日b🔒c한d', width)) <= width)
+  })
+
+  test('a long text → lines that are no wider, also of wide signs', () => {
+    assert.deepEqual(wrapped('ab cd ef', 5), ['ab cd', 'ef'])
+    assert.deepEqual(wrapped('日本 日本 日本', 9), ['日本 日本', '日本'])
+    assert.deepEqual(wrapped('日本 日本 日本', 8), ['日本', '日本', '日本'])
   })
 
   const COLUMNS = [

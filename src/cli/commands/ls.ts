@@ -98,10 +98,11 @@ export const run = async (args: readonly string[]): Promise<number> => {
     const found = locksOf(client, { pattern, kind, scan: values.scan, onSkipped: leftOut.add })
     const wanted = values.blocked ? blockedOf(found, now) : found
     for await (const lock of order === undefined ? wanted : sortedBy(order, wanted, now)) {
-      if (chosen !== undefined && doingOf(lock, chosen) === '') continue
+      const living = withoutSilent(lock, now())
+      if (chosen !== undefined && doingOf(living, chosen) === '') continue
       if (isBlocked(lock, now())) blocked++
       if (values.json) write(jsonLine(lock, now()))
-      else rows.push(cellsOf(titles, withoutSilent(lock, now()), { now: now(), chosen }))
+      else rows.push(cellsOf(titles, living, { now: now(), chosen }))
     }
     if (values.json) return leftOut.report()
     if (rows.length === 0 && process.stderr.isTTY) say(noneText(values.scan, pattern))

@@ -1,14 +1,12 @@
-import { quoted } from '../../plain-text.js'
-import type { Client } from '../../api/client.js'
 import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, sameServer, withClient } from '../connection.js'
 import { described } from '../locks/describe.js'
 import { locksAt } from '../locks/find.js'
 import { jsonLine } from '../locks/json.js'
 import { ANY_KIND, anyKindOf } from '../locks/listed-kinds.js'
+import { notFound } from '../locks/not-found.js'
 import { signsOf } from '../locks/signs.js'
 import { say } from '../say.js'
-import { shellWord } from '../text/shell-word.js'
 import { serverClock } from '../server-clock.js'
 import { nameIn, parse } from '../usage-error.js'
 
@@ -34,23 +32,6 @@ usage, 69 no server, 77 not permitted, 78 wrong configuration.
 `,
 }
 
-/** How many similar names are shown. */
-const SIMILAR = 5
-
-/** What else the user may have meant. Nothing if the list may not be read. */
-const hintFor = async (client: Client, name: string): Promise<string> => {
-  if (/[*?]/.test(name)) return `; show takes one name: for a pattern, use holdfast ls ${shellWord(name)}`
-  const similar: string[] = []
-  try {
-    for await (const lock of client.list({ pattern: `*${name.replaceAll(/[*?[\]\\]/g, String.raw`\$&`)}*` }))
-      if (similar.push(quoted(lock.name)) > SIMILAR) break
-  } catch {
-    return ''
-  }
-  const more = similar.length > SIMILAR ? ', …' : ''
-  return similar.length === 0 ? '' : `; names that contain it: ${similar.slice(0, SIMILAR).join(', ')}${more}`
-}
-
 export const run = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parse({ args: [...args], allowPositionals: true, options: OPTIONS })
   const name = nameIn(positionals)
@@ -59,7 +40,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
     const now = await serverClock(client)
     const found = await locksAt(client, name, kind)
     if (found.length === 0) {
-      say(`no lock ${quoted(name)} is held or waited for${await hintFor(client, name)}`)
+      say(await notFound(client, name, kind, 'show'))
       return 1
     }
     const signs = values.json ? undefined : await signsOf(client, found)

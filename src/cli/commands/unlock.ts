@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createInterface } from 'node:readline/promises'
 import type { Client } from '../../api/client.js'
-import type { ListedHolder, ListedKind, ListedLock } from '../../api/listing.js'
+import type { ListedHolder, ListedKind, ListedLock, ListedWaiter } from '../../api/listing.js'
 import { plainMessage, quoted } from '../../plain-text.js'
 import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { whoIs } from '../locks/describe.js'
 import { holdIn, locksAt } from '../locks/find.js'
 import { heldBy, isShared, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
+import { notFound } from '../locks/not-found.js'
+import { withoutSilent } from '../locks/places.js'
 import { say } from '../say.js'
+import { serverClock } from '../server-clock.js'
 import { nameIn, parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
@@ -73,7 +76,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const work = async (client: Client): Promise<number> => {
     const found = await locksAt(client, wanted.name, wanted.kind)
     const [lock, holders] = holdIn(found, wanted.owner)
-    if (lock === undefined) return notHeld(found, wanted)
+    if (lock === undefined) return notHeld(client, found, wanted)
     if (wanted.asks && !(await agrees(lock, holders))) {
       say('nothing was released')
       return 1
@@ -115,13 +118,21 @@ const LOOKED = 1500
 /** What became of the lock. Empty: that is not known, for example because the user may not read it any more. */
 const nextOf = async (client: Client, lock: ListedLock, before: readonly ListedHolder[]): Promise<string> => {
   const gone = new Set(ownersOf(before))
+  const isMeant = meantBy(lock, before)
   try {
+    const now = await serverClock(client)
     for (const end = performance.now() + LOOKED; ;) {
       // Who has just acquired it has not published of which kind it is.
-      const found = await locksAt(client, lock.name, undefined)
-      const now = found.flatMap(({ holders }) => holders).filter(({ owner }) => !gone.has(owner))
-      if (now.length > 0) return `; now held by ${firstOf(now)}`
-      const waits = found.some(({ waiting }) => waiting.length > 0)
+      const all = await locksAt(client, lock.name, undefined)
+      const found = all
+        .filter(({ key, kind }) => key === lock.key && !isShared(kind))
+        .map((one) => withoutSilent(one, now()))
+      const holders = found.flatMap((one) => one.holders).filter(isMeant)
+      const others = holders.filter(({ owner }) => !gone.has(owner))
+      if (others.length > 0) return `; now held by ${firstOf(others)}`
+      // A thread of Redisson is the same owner each time.
+      if (holders.length > 0) return `; now held again by ${firstOf(holders)}`
+      const waits = found.some(({ waiting }) => waiting.some(isMeant))
       if (!waits) return '; now free'
       if (performance.now() > end) return '; now free, and calls wait for it'
       await sleep(50)
@@ -129,6 +140,15 @@ const nextOf = async (client: Client, lock: ListedLock, before: readonly ListedH
   } catch {
     return ''
   }
+}
+
+/** Of a group, only the keys that were released count. */
+const meantBy = (
+  { kind }: ListedLock,
+  before: readonly ListedHolder[],
+): ((one: ListedHolder | ListedWaiter) => boolean) => {
+  const released = new Set(before.flatMap(({ keys = [] }) => keys))
+  return ({ keys = [] }) => kind !== 'keyedLock' || keys.some((key) => released.has(key))
 }
 
 const ownersOf = (holders: readonly ListedHolder[]): readonly string[] => [
@@ -145,19 +165,23 @@ const firstOf = (holders: readonly ListedHolder[], text: (holder: ListedHolder) 
   return text(first) + (others < 1 ? '' : ` and ${others} ${others === 1 ? 'other' : 'others'}`)
 }
 
-/** A command that comes too late finds the lock free, or that nobody has it for a moment. */
+/** Calls wait, but no owner has the lock at this moment. */
 const freeText = (found: readonly ListedLock[], name: string): string => {
   const none = `no lock ${quoted(name)} is held`
   if (found.some(({ kind }) => isShared(kind))) return none
   const calls = found.reduce((sum, { waiting }) => sum + waiting.length, 0)
-  const waits = calls === 0 ? '' : `, and ${calls === 1 ? 'a call waits' : `${calls} calls wait`} for it`
-  return `${none}: it is free${waits}, so there is nothing to release`
+  return `${none}: it is free, and ${calls === 1 ? 'a call waits' : `${calls} calls wait`} for it, so there is nothing to release`
 }
 
-const notHeld = (found: readonly ListedLock[], { name, owner }: Wanted): number => {
+const notHeld = async (
+  client: Client,
+  found: readonly ListedLock[],
+  { name, owner, kind }: Wanted,
+): Promise<number> => {
   const holders = found.flatMap((lock) => lock.holders)
   const meant = owner === undefined ? [] : holders.filter((holder) => holder.owner.startsWith(owner))
-  if (holders.length === 0) say(freeText(found, name))
+  if (found.length === 0) say(await notFound(client, name, kind, 'unlock'))
+  else if (holders.length === 0) say(freeText(found, name))
   else if (meant.length > 0) say(`that is only a part of an owner; the lock is held by ${firstOf(meant)}`)
   else say(`that owner does not hold ${quoted(name)}; it is held by ${firstOf(holders)}`)
   return 1

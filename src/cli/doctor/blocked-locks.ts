@@ -14,7 +14,7 @@ import { releases } from './unknown-holders.js'
 const LONG_WAIT = 10_000
 /** ms between two readings: a hold that is only passed on is not in both. */
 const BETWEEN = 500
-/** Of so many locks, the labels are read at the same time. */
+/** So many locks are asked about at the same time. */
 const TOGETHER = 100
 
 interface Search {
@@ -51,12 +51,21 @@ export class BlockedLocks {
     const late = await this.#lateHolders(client)
     const crosswise = await this.#crosswise(client)
     const known = new Set([...late.map(({ about }) => about), ...crosswise.flatMap(({ names }) => names)])
-    return [...late, ...crosswise.map(({ finding }) => finding), ...this.#longWaits(known)]
+    return [...late, ...crosswise.map(({ finding }) => finding), ...(await this.#longWaits(client, known))]
   }
 
   /** Holders that live, and keep calls waiting for long. A lock that changes hands has a holder that has not been there for long. */
-  #longWaits(known: ReadonlySet<string>): readonly Finding[] {
-    return this.#all.filter(({ name }) => !known.has(name)).flatMap((lock) => longWait(lock, this.#search))
+  async #longWaits(client: Client, known: ReadonlySet<string>): Promise<readonly Finding[]> {
+    const long = this.#all
+      .filter(({ name }) => !known.has(name))
+      .flatMap((lock) => longWait(lock, this.#search).map((finding) => [lock, finding] as const))
+    const findings: Finding[] = []
+    for (let from = 0; from < long.length; from += TOGETHER) {
+      const some = long.slice(from, from + TOGETHER)
+      const led = await Promise.all(some.map(([lock]) => isLed(client, lock)))
+      findings.push(...some.filter((_, i) => led[i] === false).map(([, finding]) => finding))
+    }
+    return findings
   }
 
   /** A label with a long lease is there long after its client has died, but it is not written any more. */
@@ -105,7 +114,7 @@ const lateHolder = (lock: ListedLock, holder: ListedHolder, ago: number, search:
 }
 
 /** Of a holder that is silent, that has no expiry, or that nothing is known of, other findings say more. */
-export const longWait = (lock: ListedLock, { now, server }: Search): readonly Finding[] => {
+const longWait = (lock: ListedLock, { now, server }: Search): readonly Finding[] => {
   const { name: about, kind, holders, waiting, remaining } = lock
   const isLong = ({ since = now }: ListedHolder | ListedWaiter): boolean => since <= now - LONG
   const holder = holders.find((one) => isLong(one) && signOf(one).is === 'labelled')
@@ -115,6 +124,18 @@ export const longWait = (lock: ListedLock, { now, server }: Search): readonly Fi
   const others = calls.length === 1 ? '' : ` (and ${calls.length - 1} more for over a minute)`
   const what = `a call has waited for ${spanOf(now - since)}${others} for this ${kind}, which ${whoIs(holder)} has held for ${spanOf(now - (holder.since ?? now))}`
   return [{ code: 'long-wait', about, what, run: [showCommand(lock, server)] }]
+}
+
+/** Whether a leader holds it: then those that wait are candidates, who stand by for as long as it leads. */
+const isLed = async (client: Client, { name, kind, holders }: ListedLock): Promise<boolean> => {
+  if (kind !== 'fencedLock') return false
+  try {
+    const leader = await client.election(name).leader()
+    return leader !== undefined && holders.some((holder) => holder.client === leader.client)
+  } catch {
+    // This user may not read it, or the name cannot be used.
+    return false
+  }
 }
 
 const showCommand = ({ name }: ListedLock, server: readonly string[]): string =>

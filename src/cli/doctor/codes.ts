@@ -147,8 +147,8 @@ const FAULTS = {
   },
   'long-wait': {
     help: 'a call waits for long, and the holder lives',
-    why: 'The process of the holder is alive. That does not show that its work goes on: it may take long, hang, or wait for something itself.',
-    todo: 'Look at the process of the holder, and at what it waits for (holdfast tree). Do not release the lock while that process works. To see the whole line:',
+    why: 'The process of the holder is alive. That does not show that its work goes on: it may take long, hang, or wait for something itself. Or all is well: a process that stands by with lock.using waits for long, too.',
+    todo: 'Look at the process of the holder, and at what it waits for (holdfast tree). Do not release the lock while that process works. If processes stand by for this lock, use an election, which is not reported, or --ignore long-wait. To see the whole line:',
     see: 'docs/operations.md#why-nobody-gets-it',
   },
   'dead-place': {

@@ -54,9 +54,11 @@ const ADVICE = {
   alive: `The client is alive, which does not show that its work goes on: look at that process first. ${PASS}`,
 } as const
 
-/** A lease is renewed when a third of it is over. Half of what is left also allows for a client that is late. */
-const unsureText = (remaining: number): string =>
-  `See whether what is left of the lease goes up: show the lock again within ${spanOf(remaining / 2)}. If it is renewed, that happens by then, and the client is alive. If not, the client is dead, or the lease is a fixed one.`
+/** After half of the time that is left, a lock that is renewed has at least two thirds of its lease left, and that is more than this half. */
+const unsureText = (remaining: number): string => {
+  const half = spanOf(remaining / 2)
+  return `Show the lock again in ${half}. If clearly more than ${half} is left then, the lease was renewed, and the client is alive. If about ${half} or less is left, it was not renewed: the client is dead or cut off, or it is late, or the lease is a fixed one.`
+}
 
 const RELEASE = 'Calls wait for the lock. Find the process; if you are sure that it has ended, release the lock:'
 

@@ -1,3 +1,5 @@
+import { widthOf } from './width.js'
+
 /** Of pages for people, whatever the terminal is. */
 export const WIDTH = 80
 
@@ -6,7 +8,7 @@ export const wrapped = (text: string, width: number): string[] => {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const last = lines.at(-1)
-    if (last !== undefined && last.length + word.length < width) lines[lines.length - 1] = `${last} ${word}`
+    if (last !== undefined && widthOf(last) + widthOf(word) < width) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)
   }
   return lines

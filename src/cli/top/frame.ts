@@ -144,9 +144,10 @@ const KEYS = ' q quit  / filter  s sort  r reverse  b blocked  Enter show  ? hel
 const folded = (text: string, room: number): readonly string[] => {
   if (widthOf(text) <= room || text.endsWith('\\')) return [text]
   const indent = /^(?: *(?:\S+ {2,})?(?:\d+\. )?)/.exec(text)?.[0] ?? ''
-  if (indent.length > room / 2) return [text]
-  const [first = '', ...rest] = wrapped(text.slice(indent.length), room - indent.length)
-  return [indent + first, ...rest.map((part) => ' '.repeat(indent.length) + part)]
+  const width = widthOf(indent)
+  if (width > room / 2) return [text]
+  const [first = '', ...rest] = wrapped(text.slice(indent.length), room - width)
+  return [indent + first, ...rest.map((part) => ' '.repeat(width) + part)]
 }
 
 const pageOf = (title: string, whole: readonly string[], { columns, rows }: Size): readonly Row[] => {

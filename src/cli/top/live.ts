@@ -70,11 +70,18 @@ export class Top {
   async #readShown(locks: readonly ListedLock[]): Promise<Shown | undefined> {
     const { page, selected: id } = this.#view
     if (page !== 'lock' || id === undefined) return undefined
-    const known = [...locks, ...this.#snapshot.locks].find((one) => idOf(one) === id)
+    const { shown } = this.#snapshot
+    const before = shown?.lock === undefined ? [] : [shown.lock]
+    const known = [...locks, ...this.#snapshot.locks, ...before].find((one) => idOf(one) === id)
     if (known === undefined) return undefined
-    const found = await locksAt(this.#client, known.name, known.kind)
-    const lock = found.find((one) => idOf(one) === id)
-    return { id, lock, signs: await signsOf(this.#client, lock === undefined ? [] : [lock]) }
+    try {
+      const found = await locksAt(this.#client, known.name, known.kind)
+      const lock = found.find((one) => idOf(one) === id)
+      return { id, lock, signs: await signsOf(this.#client, lock === undefined ? [] : [lock]) }
+    } catch {
+      // This says nothing about the other locks: the list goes on.
+      return { id, lock: known, signs: new Map() }
+    }
   }
 
   async #live(): Promise<number> {

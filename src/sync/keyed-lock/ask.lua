@@ -26,10 +26,8 @@ local stood = redis.call('ZSCORE', deadlines, owner)
 -- The owner that listens to outsiders asks for all keys; another only for what it wants.
 if passes == 1 and stood and turnLeft(line) == 0 and entersOrBlocks(owner, line) == 'read' then grant(line, owner, tonumber(asker[10])) end
 line.claimed, line.work, line.looked = {}, FIELDS_LOOKED_AT, nil
-if firstInLine(line) ~= owner then
-  line.loose = {}
-  for _, field in ipairs(fieldsOf(line, owner)) do line.loose[field] = true end
-end
+line.loose = firstInLine(line) ~= owner and {} or nil
+for _, field in ipairs(line.loose and fieldsOf(line, owner) or {}) do line.loose[field] = true end
 local states, open, share = askAll(line, asker, 9, joins == '1', false, false, news)
 if redis.call('ZSCORE', deadlines, owner) then
   orUndo(function() removeWaiter(line, owner) end, redis.call, 'HSET', sets, owner, set)

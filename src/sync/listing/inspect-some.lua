@@ -8,12 +8,12 @@ local budget, found = 1000, {}
 for i = 1, #locks, 4 do
   local lock, one, plain = locks[i], {}, true
   local holder, count = holderOf(lock)
-  local token = locks[i + 3] ~= lock and redis.call('GETRANGE', locks[i + 3], 0, 31) or ''
+  local token = locks[i + 3] ~= lock and redis.pcall('GETRANGE', locks[i + 3], 0, 31)
   local most = math.min(100, budget)
   local places = most > 0 and placesAt(locks[i + 1], 0, most) or {}
   budget = budget - #places
-  if holder ~= nil and #(holder or '') < LONGEST_NAME and (token == '' or isToken(token)) and #places < most then
-    one = { string.format('%.0f', leftOf(lock)), holder or '', count or '', token }
+  if holder ~= nil and #(holder or '') < LONGEST_NAME and #places < most then
+    one = { string.format('%.0f', leftOf(lock)), holder or '', count or '', isToken(token) and token or '' }
     for _, owner in ipairs(places) do
       -- A holder on trial is still in the line, and what is longer than a wire name is another program's.
       if owner ~= holder and #owner < LONGEST_NAME then

@@ -173,6 +173,12 @@ void describe('holdfast ls', () => {
     assert.deepEqual(await rows('--label', 'web-2', '--client', one.id), [])
     assert.deepEqual(await rows('--client', two.id, '--blocked'), ['a: waits'])
     assert.deepEqual(await rows(), ['a: -', 'b: -', 'c: -'])
+    // Its process has been silent for long.
+    const dead = '00000000-0000-8000-8000-000000000000'
+    await broken.redis.rpush('holdfast_line:{b}', `${dead}:1`)
+    await broken.redis.zadd('holdfast_line_due:{b}', Date.now() - 60_000, `${dead}:1`)
+    assert.match((await holdfast(['show', 'b'], { url })).out, /silent, holds nobody up/)
+    assert.deepEqual(await rows('--client', dead), [])
     const { out } = await holdfast(['ls', '--client', two.id], { url })
     assert.match(out, /^NAME +KIND +DOES +HOLDER +LABEL +AGE +LEFT +WAITING\n/)
     const json = linesOf((await holdfast(['ls', '--json', '--client', one.id], { url })).out)

@@ -100,7 +100,7 @@ void describe('holdfast unlock', () => {
     assert.equal(hold.lost, false)
     await hold.release()
     const free = await holdfast(['unlock', 'l', '--force', '--yes'], { url })
-    const says = "holdfast: no lock 'l' is held: it is free, so there is nothing to release\n"
+    const says = "holdfast: no lock 'l' is held or waited for\n"
     assert.deepEqual([free.code, free.out, free.error], [1, '', says])
     const late = await holdfast(['unlock', 'l', '--owner', owner], { url })
     assert.deepEqual([late.code, late.out, late.error], [1, '', says])
@@ -135,6 +135,81 @@ void describe('holdfast unlock', () => {
     const state = await lock.inspect()
     assert.deepEqual([state.holders[0]?.owner, state.waiting[0]?.owner], [owner, waiter])
   })
+
+  onServer('the other keys of a group → are not what was released', async (broken) => {
+    const {
+      open,
+      redis,
+      until,
+      server: { url },
+    } = broken
+    const [one, two] = [await open({ label: 'web-1' }), await open({ label: 'web-2' })]
+    await one.keyedLock('l', ['a']).acquire()
+    await two.keyedLock('l', ['b']).acquire()
+    for (const { id } of [one, two]) await until(async () => (await redis.hlen(`holdfast:client:${id}:locks`)) === 1)
+    const owner = await ownerOf(one.keyedLock('l', ['a']))
+    const { code, out } = await holdfast(['unlock', 'l', '--owner', owner], { url })
+    assert.equal(code, 0)
+    assert.match(out, /; now free\n$/)
+  })
+
+  onServer('a thread of Redisson acquires it again → the same owner has it now', async (broken) => {
+    const {
+      redis,
+      after,
+      until,
+      server: { url },
+    } = broken
+    const acquire = () => redis.multi().hset('l', THEIRS, 1).pexpire('l', 60_000).exec()
+    const told = redis.duplicate()
+    after(() => told.disconnect())
+    await told.subscribe('redisson_lock__channel:{l}')
+    told.on('message', () => void acquire())
+    await acquire()
+    const said: string[] = []
+    // It may be free when the command looks.
+    while (said.length < 10 && !said.some((out) => out.includes('again'))) {
+      await until(async () => (await redis.exists('l')) === 1)
+      const { code, out } = await holdfast(['unlock', 'l', '--owner', THEIRS], { url })
+      assert.equal(code, 0)
+      said.push(out)
+    }
+    assert.ok(
+      said.at(-1)?.endsWith(`; now held again by client ${THEIRS.slice(0, 36)} (owner ${THEIRS})\n`),
+      said.join(''),
+    )
+  })
+
+  onServer(
+    'nothing of that name is found → so it says, with similar names, and not that it is free',
+    async (broken) => {
+      const {
+        open,
+        redis,
+        until,
+        server: { url },
+      } = broken
+      const client = await open()
+      await client.lock('invoice:77').acquire()
+      await until(async () => (await redis.hlen(`holdfast:client:${client.id}:locks`)) === 1)
+      await redis.set('text', 'x')
+      const said = async (...args: string[]): Promise<string> => {
+        const { code, out, error } = await holdfast(['unlock', ...args], { url })
+        assert.deepEqual([code, out], [1, ''])
+        return error
+      }
+      const similar = "holdfast: no lock 'invoice:7' is held or waited for; names that contain it: 'invoice:77'\n"
+      assert.equal(await said('invoice:7', '--owner', THEIRS), similar)
+      assert.equal(await said('invoice:7', '--force', '--yes'), similar)
+      assert.equal(await said('text', '--force', '--yes'), "holdfast: no lock 'text' is held or waited for\n")
+      assert.match(
+        await said('invoice:*', '--force', '--yes'),
+        /; unlock takes one name: for a pattern, use holdfast ls 'invoice:\*'\n$/,
+      )
+      const other = await said('invoice:77', '--force', '--yes', '--kind', 'keyedLock')
+      assert.match(other, /^holdfast: no keyedLock 'invoice:77' is held or waited for/)
+    },
+  )
 
   if (TERMINAL)
     onServer('in a terminal → asks, unless --yes', async (broken) => {

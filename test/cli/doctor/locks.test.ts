@@ -29,6 +29,17 @@ setInterval(() => undefined, 1000)`
   return kill
 }
 
+/** Clients have held and waited for so many ms longer than they have. */
+const earlier = async (redis: Broken['redis'], ms: number): Promise<void> => {
+  for (const key of await redis.keys('holdfast:client:*:locks'))
+    for (const [field, text] of Object.entries(await redis.hgetall(key)))
+      await redis.hset(
+        key,
+        field,
+        text.replaceAll(/\d{13}/g, (since) => String(Number(since) - ms)),
+      )
+}
+
 /** Until something is found, or the time is over. */
 const found = async (args: readonly string[], url: string, code: string): Promise<Diagnosis> => {
   for (const end = performance.now() + 60_000; ;) {
@@ -150,7 +161,7 @@ await client.lock('short').acquire()`,
       assert.match(run[0] ?? '', /^holdfast unlock --owner \S+ quiet$/)
       const shown = await holdfast(['show', 'quiet'], { url })
       assert.ok(shown.out.endsWith(`\n  ${run[0]}\n`), 'show and doctor agree')
-      assert.match(shown.out.replaceAll('\n', ' '), /again within 2\dm\d\ds\.[^]*sure that it has ended, release/)
+      assert.match(shown.out.replaceAll('\n', ' '), /again in 2\dm\d\ds\.[^]*sure that it has ended, release/)
     },
     GOOD,
   )
@@ -206,20 +217,36 @@ await client.lock('short').acquire()`,
       await published(url, 1)
       await broken.until(async () => (await redis.hlen(`holdfast:client:${waiting.id}:locks`)) === 1)
       assert.deepEqual((await diagnosed([], { url })).codes, [])
-      const earlier = async (ms: number): Promise<void> => {
-        for (const key of await redis.keys('holdfast:client:*:locks'))
-          for (const [field, text] of Object.entries(await redis.hgetall(key)))
-            await redis.hset(
-              key,
-              field,
-              text.replaceAll(/\d{13}/g, (since) => String(Number(since) - ms)),
-            )
-      }
-      await earlier(125_000)
+      await earlier(redis, 125_000)
       const { what, about, run } = onlyOne(await diagnosed([], { url }), 'long-wait')
       assert.equal(about, 'job')
       assert.match(what, /^a call has waited for 2m\d\ds for this lock, which doomed has held for 2m\d\ds$/)
       assert.deepEqual(run, ['holdfast show job'])
+    },
+    GOOD,
+  )
+
+  onServer(
+    'a candidate waits for as long as another process leads → nothing; for a fenced lock without a leader → long-wait',
+    async (broken) => {
+      const {
+        open,
+        redis,
+        server: { url },
+      } = broken
+      const stay = 'async ({ signal }) => { while (!signal.aborted) await new Promise((go) => setTimeout(go, 50)) }'
+      await started(broken, `void client.election('boss').lead(${stay})\nawait client.fencedLock('job').acquire()`)
+      await broken.until(async () => (await redis.exists('boss')) === 1)
+      const standby = await open({ label: 'web-9' })
+      for (const call of [standby.election('boss').lead(() => undefined), standby.fencedLock('job').acquire()])
+        call.catch(() => undefined)
+      await broken.until(async () => {
+        const keys = await redis.keys('holdfast:client:*:locks')
+        const counts = await Promise.all(keys.map((key) => redis.hlen(key)))
+        return counts.join() === '2,2'
+      })
+      await earlier(redis, 125_000)
+      assert.equal(onlyOne(await diagnosed([], { url }), 'long-wait').about, 'job')
     },
     GOOD,
   )

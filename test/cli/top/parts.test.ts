@@ -188,7 +188,8 @@ void describe('holdfast top, its parts', () => {
   })
 
   void test('a text that is wider than the terminal → goes on in the next line, whole', () => {
-    const locks = [lockOf('a')]
+    const [holder = assert.fail()] = lockOf('a').holders
+    const locks = [lockOf('a', { holders: [{ ...holder, label: Array(12).fill('日本語の').join(' ') }] })]
     for (const page of ['lock', 'help'] as const) {
       const view = { page, selected: 'lock a' }
       const text = (columns: number): string =>

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { admit, READER_LINE } from '../../support/acl.js'
 import { type Broken, onServer } from '../../support/server.js'
+import { until } from '../../support/until.js'
 import { holdfast, MAIN, TERMINAL } from '../commands/stage.js'
 
 const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`
@@ -59,6 +61,35 @@ void describe('holdfast top', () => {
       assert.match(error, /Usage: holdfast top/)
     })
   }
+
+  void test('the lock that is shown cannot be read alone → it is shown as the list has it, and the list goes on', async (t) => {
+    const program = `import { Top } from '${new URL('top/live.js', pathToFileURL(MAIN)).href}'
+const owner = '00000000-0000-8000-8000-000000000000'
+const client = {
+  script: () => ({ run: async () => ['0', '0'] }),
+  async *list() { throw new Error('it cannot be read') },
+  close: async () => undefined,
+}
+let readings = 0
+const list = async function* () {
+  const holders = [{ owner: owner + ':1', client: owner, label: 'reading-' + ++readings, mode: 'exclusive', count: 1 }]
+  yield { name: 'a', key: 'a', kind: 'lock', holders, waiting: [], remaining: 20_000 }
+}
+process.exit(await Top.run(client, { view: {}, interval: 50, where: 'here', server: [], list }))`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    let out = ''
+    child.stdout.setEncoding('utf8').on('data', (data: string) => (out += data))
+    await until(() => out.includes('reading-'))
+    child.stdin.write('\r')
+    await until(() => out.includes('held by'))
+    const readings = (): number => new Set(out.slice(out.indexOf('held by')).match(/reading-\d+/g)).size
+    await until(() => readings() >= 4)
+    child.stdin.write('q')
+    assert.deepEqual(await once(child, 'close'), [0, null])
+  })
 
   if (!TERMINAL) {
     test('needs the script(1) of util-linux', { skip: 'not there' }, () => undefined)

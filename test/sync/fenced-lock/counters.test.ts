@@ -106,7 +106,8 @@ for (const engine of engines)
           const hold = await lock.acquire()
           await w.raw('SET', counterOf(w), text)
           isForeign(await w.run(rejection(lock.acquire({ owner: hold.owner }))), text)
-          isForeign(await w.run(rejection(lock.inspect())), text)
+          const { holders, token } = await w.run(lock.inspect())
+          assert.deepEqual([holders.length, token], [1, undefined])
           await w.pass(SHORT)
           assert.deepEqual([hold.state, hold.token], ['held', 1n])
           const ticket = await hold.detach()
@@ -117,6 +118,24 @@ for (const engine of engines)
           assert.equal(adopted.token, 2n)
           await w.raw('SET', counterOf(w), text)
           assert.equal(await w.run(adopted.release()), true)
+          assert.equal(await w.raw('GET', counterOf(w)), text)
+          await w.raw('DEL', counterOf(w))
+        },
+      )
+
+      scenario(
+        `the counter is ${JSON.stringify(text)} while it is held → it is listed, and its owner is released by force`,
+        async (w) => {
+          const [one, two] = [await w.connect(), await w.connect()]
+          await one.fencedLock(w.id).acquire()
+          await w.raw('SET', counterOf(w), text)
+          const listed = []
+          for await (const lock of two.list({ name: w.id })) listed.push(lock)
+          const [{ kind, token, holders } = assert.fail('it is not listed')] = listed
+          assert.deepEqual([kind, token], ['fencedLock', undefined])
+          const owner = holders[0]?.owner ?? assert.fail()
+          assert.equal(await w.run(two.fencedLock(w.id).forceRelease({ owner })), true)
+          assert.equal(await exists(w, w.id), false)
           assert.equal(await w.raw('GET', counterOf(w)), text)
           await w.raw('DEL', counterOf(w))
         },

@@ -229,6 +229,19 @@ void test('others wait for a message → after a release the keys are left to th
   await end()
 })
 
+void test('only another program’s megabyte stands in the line → it is nobody’s place, and Redisson has its turn', async () => {
+  const { clients, aside, raw, run, end } = await stage(1, AB)
+  const channel = channelOf('x')
+  await aside.subscribe(channel, 'plain')
+  const hold = await run(clients[0]!.keyedLock('x', ['a']).acquire())
+  await raw('RPUSH', keyedQueue('x'), 'x'.repeat(1_000_000))
+  await run(hold.release())
+  assert.ok(Number(await raw('HGET', KEYED_TURN, 'till')) > 0, 'no turn')
+  await raw('DEL', keyedQueue('x'))
+  await aside.unsubscribe(channel, 'plain')
+  await end()
+})
+
 void test('only one behind the first waits for a key of another’s → it has it when that is told', async () => {
   const on = await stage(4, AB)
   const { clock, clients, raw, run, end } = on
