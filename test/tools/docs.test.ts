@@ -40,9 +40,14 @@ void test('the ten lines of the README → work as they stand', async () => {
   assert.equal(await run('README.md', 0), '42\n')
 })
 
-void test('the test example of the guide → works as it stands', async () => {
-  assert.equal(await run('docs/guide.md', 0), 'lost\n')
-})
+for (const [nth, of, prints] of [
+  [0, 'permits with an id', '2\n'],
+  [1, 'fenced locks', '50\n'],
+  [2, 'tests', 'lost\n'],
+] as const)
+  void test(`the example of ${of} in the guide → works as it stands`, async () => {
+    assert.equal(await run('docs/guide.md', nth), prints)
+  })
 
 void test('the example of docs/leaders.md → works as it stands', async () => {
   assert.equal(await run('docs/leaders.md', 0), 'leading, term 1n\n')
