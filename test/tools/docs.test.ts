@@ -82,7 +82,7 @@ void test('the guide’s Trust → names what cannot be noticed in time, and wha
     /\*\*The process is paused\*\*.*virtual machine that was paused/s,
     /\*\*The server's wall clock steps\.\*\*.*forward.*back/s,
     /\*\*A process image is cloned\*\*/,
-    /\*\*A release by force, or a deleted key\*\*.*pass from one call to the\s+next without the server/s,
+    /\*\*A release by force, or a deleted key\*\*.*pass\s+the\s+lock\s+from\s+one\s+call\s+to\s+the\s+next\s+without\s+the\s+server/s,
     /\*\*What stays on the server\.\*\*.*taken from them by\s+hand/s,
     /`holdfast_request:…`.*2 minutes/,
   ])
