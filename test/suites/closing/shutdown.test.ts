@@ -144,6 +144,23 @@ process.on('SIGTERM', () => {
     assert.equal(code, 143)
   })
 
+  scenario('a listener of your own → the work ends, the lock is free, then the rest is closed', async ([, program]) => {
+    const { child, ended, said } = await run(program ?? '')
+    await said('working', 2)
+    child.kill('SIGTERM')
+    const { code, out } = await ended
+    assert.equal(code, 143)
+    assert.match(out, /^(working\ndone\n)+closing the database\n$/)
+    assert.ok(await free('lock:orders'))
+  })
+
+  scenario('the work throws, even undefined → the loop goes on', async ([program = '']) => {
+    const { child, ended, said } = await run(program.replace("console.log('done')", 'throw undefined'))
+    await said('working', 2)
+    child.kill('SIGTERM')
+    assert.equal((await ended).signal, 'SIGTERM')
+  })
+
   scenario('off() → nobody listens any more, and the signal ends the process as ever', async () => {
     const { child, ended, said } = await run(`
 import { connect } from 'holdfast'
@@ -194,7 +211,7 @@ setInterval(() => undefined, 1000)
     assert.ok((await free('one')) && (await free('other')))
   })
 
-  scenario('PM2’s message → closed, and exit code 0', async ([, program = '']) => {
+  scenario('PM2’s message → closed, and exit code 0', async ([, , program = '']) => {
     const { child, ended, said } = await run(program, 'ipc')
     await said('ready')
     child.send('shutdown')
@@ -203,7 +220,7 @@ setInterval(() => undefined, 1000)
 
   scenario(
     'SIGTERM to the primary of a cluster → each worker ends its work, then the primary ends',
-    async ([, , program = '']) => {
+    async ([, , , program = '']) => {
       const { child, ended, said } = await run(program.replace('sleep(300)', 'sleep(1500)'))
       await said('working', 2)
       child.kill('SIGTERM')
@@ -214,7 +231,25 @@ setInterval(() => undefined, 1000)
     },
   )
 
-  scenario('a Lambda handler → its lock is free when it has returned', async ([, , , program = '']) => {
+  scenario(
+    'SIGTERM while the workers of a cluster wait → they end, and no error is shown',
+    async ([, , , program = '']) => {
+      await using client = await connect(server?.url)
+      const locks = [1, 2].map((id) => client.lock(`lock:orders:${id}`))
+      const holds = await Promise.all(locks.map((lock) => lock.acquire()))
+      const shown = `process.on('uncaughtExceptionMonitor', (error) => console.log(String(error)))\n${program}`
+      const { child, ended } = await run(shown)
+      const waits = async (): Promise<boolean> =>
+        (await Promise.all(locks.map((lock) => lock.inspect()))).every(({ waiting }) => waiting.length === 1)
+      while (!(await waits())) await new Promise((resolve) => setTimeout(resolve, 50))
+      child.kill('SIGTERM')
+      const { code, out } = await ended
+      assert.deepEqual([code, out], [0, ''])
+      await Promise.all(holds.map((hold) => hold.release()))
+    },
+  )
+
+  scenario('a Lambda handler → its lock is free when it has returned', async ([, , , , program = '']) => {
     const { ended } = await run(`${program}\nconsole.log(await handler())\nawait client.close()\n`)
     const { code, out } = await ended
     assert.equal(out, 'done\n')
