@@ -75,7 +75,7 @@ const leftOfText = "local function leftOf(key)return math.min(redis.call('PTTL',
 
 const levelOfText = "local function levelOf(text)return text and string.find(text,'^[1-9]%d?%d?%d?$')and tonumber(text)or 0\nend"
 
-const lineAskAllText = "local function askAll(line,owners,first,joins,held,theirs,news)local open=turnLeft(line)line.hearsNothing,news=news>=2,news%2==1\nif theirs and redis.pcall('HLEN',line.turn)~=0 then redis.pcall('HSET',line.turn,'came',line.now)end\nlocal mine,waits=markAlive(line,owners,first),open>0 and not held and not news\nlocal mode=waits and'write'or walkLine(line,mine)local states=placeAll(line,owners,first,mine,mode,joins,(held or line.sets and not waits)and not(theirs or line.theirs)and 4 or 0)if not waits and not held and(line.entered or not line.sets and redis.call('EXISTS',line.lock)==1)then\nendTurn(line)end\nlocal share=waits and tonumber(string.sub(redis.call('HGET',line.turn,'share')or'',1,20))or 0\nreturn states,waits and open or 0,share>=0 and share<=1000000 and share or 1\nend"
+const lineAskAllText = "local function askAll(line,owners,first,joins,held,theirs,news)local open=turnLeft(line)line.hearsNothing,news=news>=2,news%2==1\nif theirs and redis.pcall('HLEN',line.turn)~=0 then redis.pcall('HSET',line.turn,'came',line.now)end\nlocal mine,waits=markAlive(line,owners,first),open>0 and not held and not news\nlocal mode=waits and'write'or grantInOrder(line,mine)local states=placeAll(line,owners,first,mine,mode,joins,(held or line.sets and not waits)and not(theirs or line.theirs)and 4 or 0)if not waits and not held and(line.entered or not line.sets and redis.call('EXISTS',line.lock)==1)then\nendTurn(line)end\nlocal share=waits and tonumber(string.sub(redis.call('HGET',line.turn,'share')or'',1,20))or 0\nreturn states,waits and open or 0,share>=0 and share<=1000000 and share or 1\nend"
 
 const lineExtendLineText = "local function extendLine(line,last)last=last or tonumber(redis.call('ZREVRANGE',line.deadlines,0,0,'WITHSCORES')[2]or 0)local after=line.companion and 60000 or 86400000\nlocal till=math.max(line.now,math.min(math.ceil(last),line.now+31536000000))+after\nredis.call('PEXPIREAT',line.queue,till)redis.call('PEXPIREAT',line.deadlines,till)if line.sets then redis.call('PEXPIREAT',line.sets,till)end\nend"
 
@@ -83,9 +83,11 @@ const lineFirstInLineText = "local function firstInLine(line)return redis.call('
 
 const lineGrantChannelText = "local function grantChannel(line,owner)return line.grants..':'..string.sub(owner,1,36)end"
 
+const lineGrantInOrderText = "local function grantInOrder(line,mine)local mode=modeOf(line)line.deaf,line.dead={},{}local some,place,till,steps,moved={},0,0,line.amounts and 768 or 512,false\nline.placeAt=function(i)while not some[i]and steps>0 do\nlocal few,size=placesAt(line.queue,till,till>0 and 4 or 2)for _,owner in ipairs(few)do\nif#owner<100 then some[#some+1],till=owner,till+1 else redis.call('LREM',line.queue,1,owner)end\nend\nsteps=steps-math.max(#few,size)if#few==0 then break end\nend\nreturn some[i]end\nwhile true do\nplace=place+1\nlocal owner=line.placeAt(place)if not owner then mode=steps<=0 and'write'or mode break end\nlocal client=string.sub(owner,1,36)local deadline=not line.dead[client]and tonumber(#owner<100 and redis.call('ZSCORE',line.deadlines,owner)or 0)if isDead(line,client,deadline)then\nline.dead[client]=true\nelseif deadline<=line.now then\nredis.call('LREM',line.queue,1,owner)redis.call('ZREM',line.deadlines,owner)if line.sets or line.amounts then redis.call('HDEL',line.sets or line.amounts,owner)end\ntill,steps,moved=till-1,steps-(till-#some+place)/64-(line.amounts and 2 or 0),true\nelseif not(mode and isHolder(line,owner))then\nlocal wants=entersOrBlocks(owner,line)if wants=='wait'or mode=='write'or mode and wants=='write'then\nif mode=='read'then markIfDead(line,owner,deadline)end\nif wants~='wait'then mode='write'break end\nelse\nif mine[owner]then\ngrant(line,owner,mine[owner])removeWaiter(line,owner,true)till=till-1\nend\nif mine[owner]or grantOrMarkUnheard(line,owner,wants,deadline,place)then\nmode,steps,moved=wants,steps-5,true\nelseif line.amounts then\nsteps=steps-1\nend\nend\nend\nend\nlocal behind=moved and steps<=0 and redis.call('LINDEX',line.queue,till)if next(line.dead)then sweepDeadClients(line,steps<=0)end\nif behind and#behind<100 then redis.pcall(line.publish,grantChannel(line,behind),'0')end\nreturn mode\nend"
+
 const lineGrantOrMarkUnheardText = "local function grantOrMarkUnheard(line,owner,wants,deadline,place)local channel,trial=grantChannel(line,owner),line.now+3000.5\nlocal words={owner,line.stamp}for i=place+1,wants=='write'and not next(line.deaf)and place+64 or 0 do\nlocal behind=line.placeAt(i)if not behind then break end\nlocal same=grantChannel(line,behind)==channel\nwords[#words+1]=same and behind or'+'if not same then break end\nend\nlocal function write()grant(line,owner,3000)end\nlocal heard=not line.deaf[channel]and publishGrant(line,channel,words,write,deadline)redis.call('ZADD',line.deadlines,heard and trial or math.min(deadline,trial),owner)line.deaf[channel]=not heard or nil\nreturn heard\nend"
 
-const lineHandOverText = "local function handOver(line,freed,room)if turnLeft(line)>0 then\nlocal head=firstInLine(line)if head then\nredis.pcall(line.publish,grantChannel(line,head),'0')end\nreturn true\nend\nif freed and(line.sets or redis.call('EXISTS',line.lock)==0)and beginTurn(line)then\nreturn true\nend\nif freed or room then\nendTurn(line)walkLine(line,{})end\nreturn false\nend"
+const lineHandOverText = "local function handOver(line,freed,room)if turnLeft(line)>0 then\nlocal head=firstInLine(line)if head then\nredis.pcall(line.publish,grantChannel(line,head),'0')end\nreturn true\nend\nif freed and(line.sets or redis.call('EXISTS',line.lock)==0)and beginTurn(line)then\nreturn true\nend\nif freed or room then\nendTurn(line)grantInOrder(line,{})end\nreturn false\nend"
 
 const lineIsDeadText = 'local function isDead(line,client,deadline)return not deadline or deadline<=line.now and deadline%1~=0 and deadline%1<0.75 and client~=line.client\nend'
 
@@ -108,8 +110,6 @@ const lineRemoveWaiterText = "local function removeWaiter(line,owner,near)local 
 const lineSweepDeadClientsText = "local function sweepDeadClients(line,ended)removeDeadPlaces(line,1000)local head=redis.call('LINDEX',line.queue,0)if head and line.dead[string.sub(head,1,36)]then\nredis.call('ZADD',line.deadlines,line.now-0.5,head)end\nif ended then\nredis.pcall(line.publish,line.askerChannel or line.grants..':'..line.client,'0')redis.pcall(line.publish,line.grants..':'..line.client..':write','0')end\nend"
 
 const lineWaitersAtText = "local function waitersAt(queue,deadlines,first,holds)local waiting={}for _,owner in ipairs(placesAt(queue,first,500))do\nlocal long=#owner>=100\nwaiting[#waiting+1]=(long or holds(owner))and''or owner\nwaiting[#waiting+1]=not long and redis.call('ZSCORE',deadlines,owner)or''end\nreturn waiting\nend"
-
-const lineWalkLineText = "local function walkLine(line,mine)local mode=modeOf(line)line.deaf,line.dead={},{}local some,place,till,steps,moved={},0,0,line.amounts and 768 or 512,false\nline.placeAt=function(i)while not some[i]and steps>0 do\nlocal few,size=placesAt(line.queue,till,till>0 and 4 or 2)for _,owner in ipairs(few)do\nif#owner<100 then some[#some+1],till=owner,till+1 else redis.call('LREM',line.queue,1,owner)end\nend\nsteps=steps-math.max(#few,size)if#few==0 then break end\nend\nreturn some[i]end\nwhile true do\nplace=place+1\nlocal owner=line.placeAt(place)if not owner then mode=steps<=0 and'write'or mode break end\nlocal client=string.sub(owner,1,36)local deadline=not line.dead[client]and tonumber(#owner<100 and redis.call('ZSCORE',line.deadlines,owner)or 0)if isDead(line,client,deadline)then\nline.dead[client]=true\nelseif deadline<=line.now then\nredis.call('LREM',line.queue,1,owner)redis.call('ZREM',line.deadlines,owner)if line.sets or line.amounts then redis.call('HDEL',line.sets or line.amounts,owner)end\ntill,steps,moved=till-1,steps-(till-#some+place)/64-(line.amounts and 2 or 0),true\nelseif not(mode and isHolder(line,owner))then\nlocal wants=entersOrBlocks(owner,line)if wants=='wait'or mode=='write'or mode and wants=='write'then\nif mode=='read'then markIfDead(line,owner,deadline)end\nif wants~='wait'then mode='write'break end\nelse\nif mine[owner]then\ngrant(line,owner,mine[owner])removeWaiter(line,owner,true)till=till-1\nend\nif mine[owner]or grantOrMarkUnheard(line,owner,wants,deadline,place)then\nmode,steps,moved=wants,steps-5,true\nelseif line.amounts then\nsteps=steps-1\nend\nend\nend\nend\nlocal behind=moved and steps<=0 and redis.call('LINDEX',line.queue,till)if next(line.dead)then sweepDeadClients(line,steps<=0)end\nif behind and#behind<100 then redis.pcall(line.publish,grantChannel(line,behind),'0')end\nreturn mode\nend"
 
 const lockConfirmText = "local function confirm(line,owner,lease)local count=redis.call('HGET',line.lock,owner)if not count then\nreturn 0\nend\nlocal onTrial=removeWaiter(line,owner)and count=='1'local left=leftOf(line.lock)if onTrial or left<lease then\nredis.call('PEXPIRE',line.lock,lease)left=lease\nend\nreturn left\nend"
 
@@ -209,11 +209,11 @@ const readWriteLockIsHolderText = "local function isHolder(line,owner)return red
 
 const readWriteLockKeepLevelText = "local function keepLevel(key,lease)if not redis.call('SET',key,1,'PX',lease,'NX')then\nredis.call('UNLINK',key)redis.call('SET',key,1,'PX',lease)end\nend"
 
-const readWriteLockLockLeftText = "local function lockLeft(lock,companion,left,own,few,work)local enough,longest,from=redis.call('HLEN',lock)>few and math.max(left*0.95,left-250)or left,0,'0'local some=own<enough and enough<left and left>3000 and 1 or enough\nrepeat\nlocal found\nfound,from=fieldsAt(lock,from,20)longest=math.max(longest,readsLeft(found,companion,some,work))until from=='0'or longest>=some and longest>0 or work.looks<=0\nif work.looks<=0 then\nreturn math.max(longest,left<0 and 30000 or left)end\nreturn longest>=some and longest>0 and math.max(left,longest)or longest\nend"
+const readWriteLockLeftForOtherReadsText = "local function leftForOtherReads(lock,companion,left,own,few,work)local enough,longest,from=redis.call('HLEN',lock)>few and math.max(left*0.95,left-250)or left,0,'0'local some=own<enough and enough<left and left>3000 and 1 or enough\nrepeat\nlocal found\nfound,from=fieldsAt(lock,from,20)longest=math.max(longest,longestRead(found,companion,some,work))until from=='0'or longest>=some and longest>0 or work.looks<=0\nif work.looks<=0 then\nreturn math.max(longest,left<0 and 30000 or left)end\nreturn longest>=some and longest>0 and math.max(left,longest)or longest\nend"
+
+const readWriteLockLongestReadText = "local function longestRead(fields,companion,enough,work)local longest=0\nfor i=#fields-1,1,-2 do\nwork.looks=work.looks-1-math.floor((#fields[i]+#fields[i+1])/500)local reads=#fields[i]<100 and string.sub(fields[i],37,37)==':'and string.sub(fields[i],-6)~=':write'local level=reads and string.find(fields[i+1],'^[1-9]%d?%d?%d?$')and tonumber(fields[i+1])or 0\nwhile level>0 and work.looks>0 do\nwork.looks=work.looks-1\nlongest=math.max(longest,leftOf(companion..':'..fields[i]..':rwlock_timeout:'..level))if longest>=enough and longest>0 then\nreturn longest\nend\nlevel=level-1\nend\nend\nreturn longest\nend"
 
 const readWriteLockModeOfText = "local function modeOf(line)return redis.call('HGET',line.lock,'mode')or redis.call('EXISTS',line.lock)==1 and'write'end"
-
-const readWriteLockReadsLeftText = "local function readsLeft(fields,companion,enough,work)local longest=0\nfor i=#fields-1,1,-2 do\nwork.looks=work.looks-1-math.floor((#fields[i]+#fields[i+1])/500)local reads=#fields[i]<100 and string.sub(fields[i],37,37)==':'and string.sub(fields[i],-6)~=':write'local level=reads and string.find(fields[i+1],'^[1-9]%d?%d?%d?$')and tonumber(fields[i+1])or 0\nwhile level>0 and work.looks>0 do\nwork.looks=work.looks-1\nlongest=math.max(longest,leftOf(companion..':'..fields[i]..':rwlock_timeout:'..level))if longest>=enough and longest>0 then\nreturn longest\nend\nlevel=level-1\nend\nend\nreturn longest\nend"
 
 const readWriteLockRemoveLevelsText = "local function removeLevels(levels,count)local level,gone=0,false\nrepeat\nlevel=level+1\ngone=redis.call('UNLINK',levels..':'..level)==0\nuntil count>0 and level>=count or gone and(count==0 or level>1000)or count==0 and level>=2000\nend"
 
@@ -225,9 +225,9 @@ const semaphoreEndTrialText = "local function endTrial(line,owner)local has=gran
 
 const semaphoreEntersOrBlocksText = "local function entersOrBlocks(owner,line)local wants=-(whole(line.amount)or 0)line.wants=wants\nreturn wants>0 and wants<=line.left and'read'or'write'end"
 
-const semaphoreFitInText = 'local function fitIn(wanted,calls,left)local taken,more=0,tonumber(wanted[calls+1])while more and taken+more<=left do\ncalls,taken=calls+1,taken+more\nmore=tonumber(wanted[calls+1])end\nreturn calls,taken\nend'
+const semaphoreFitCallsText = 'local function fitCalls(wanted,calls,left)local taken,more=0,tonumber(wanted[calls+1])while more and taken+more<=left do\ncalls,taken=calls+1,taken+more\nmore=tonumber(wanted[calls+1])end\nreturn calls,taken\nend'
 
-const semaphoreGrantPermitsText = "local function grantPermits(line,mine)restoreDeadlines(line)local overdue,long=membersAt(line.deadlines,0,64,line.now)for i=1,long and 0 or#overdue,2 do leaveLine(line,overdue[i])end\nif long then redis.call('ZREMRANGEBYRANK',line.deadlines,0,#overdue/2-1)end\nline.granted={}walkLine(line,mine)for _,owner in ipairs(line.granted)do\nredis.call('LREM',line.queue,1,owner)if not mine[owner]then\nredis.call('ZADD',line.deadlines,line.now+3000.5+math.min(line.granted[owner],600)/4096,owner)end\nend\nlocal head=redis.call('LINDEX',line.queue,0)local wasOpen=(#line.granted>0 or not head and line.left>0)and redis.pcall('HDEL',line.turn,'till')==1\nif wasOpen then\nredis.pcall('HDEL',line.turn,'value')redis.pcall('HSET',line.turn,'since',line.now,'visits',0)end\nlocal found=not wasOpen and not line.lapsed and mine[line.first]and line.granted[line.first]if found then\nredis.pcall('HSET',line.turn,'gave',line.now)redis.pcall('PEXPIRE',line.turn,10000)end\nif head and(line.asks or head~=line.first and not mine[head]and(line.others or found or#line.granted==0))then\nredis.pcall(line.publish,grantChannel(line,head),'0')end\nif#overdue==128 or long then redis.pcall(line.publish,grantChannel(line,line.client),'0')end\nend"
+const semaphoreGrantPermitsText = "local function grantPermits(line,mine)restoreDeadlines(line)local overdue,long=membersAt(line.deadlines,0,64,line.now)for i=1,long and 0 or#overdue,2 do leaveLine(line,overdue[i])end\nif long then redis.call('ZREMRANGEBYRANK',line.deadlines,0,#overdue/2-1)end\nline.granted={}grantInOrder(line,mine)for _,owner in ipairs(line.granted)do\nredis.call('LREM',line.queue,1,owner)if not mine[owner]then\nredis.call('ZADD',line.deadlines,line.now+3000.5+math.min(line.granted[owner],600)/4096,owner)end\nend\nlocal head=redis.call('LINDEX',line.queue,0)local wasOpen=(#line.granted>0 or not head and line.left>0)and redis.pcall('HDEL',line.turn,'till')==1\nif wasOpen then\nredis.pcall('HDEL',line.turn,'value')redis.pcall('HSET',line.turn,'since',line.now,'visits',0)end\nlocal found=not wasOpen and not line.lapsed and mine[line.first]and line.granted[line.first]if found then\nredis.pcall('HSET',line.turn,'gave',line.now)redis.pcall('PEXPIRE',line.turn,10000)end\nif head and(line.asks or head~=line.first and not mine[head]and(line.others or found or#line.granted==0))then\nredis.pcall(line.publish,grantChannel(line,head),'0')end\nif#overdue==128 or long then redis.pcall(line.publish,grantChannel(line,line.client),'0')end\nend"
 
 const semaphoreGrantText = "local function grant(line,owner)local wants=line.wants\nredis.call('DECRBY',line.permits,wants)orUndo(function()redis.call('INCRBY',line.permits,wants)end,redis.call,'HSET',line.amounts,owner,wants)line.left=line.left-wants\nline.granted[#line.granted+1],line.granted[owner]=owner,wants\nend"
 
@@ -983,7 +983,7 @@ export const keyedLockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, states: readonly number[]]
 > = script(
   'keyed-lock/ask',
-  'b6e8b1774c377cc1ec61cc4bd6c0708f9f8c2249',
+  '7acd2e8ff3b698aa87c6aea7676fd00d45b13c1a',
   keyedLockGroupLikeText +
     '\n' +
     wrongKindText +
@@ -1044,7 +1044,7 @@ export const keyedLockAsk: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     orUndoText +
     '\n' +
@@ -1103,7 +1103,7 @@ export const keyedLockForceRelease: Script<
   number
 > = script(
   'keyed-lock/force-release',
-  '93fc962b1db0fbb3997054a1f01fff3cd1c81720',
+  '4d07833888dceeb1e4122533de25af37246e4ccc',
   wholeText +
     '\n' +
     keyedLockKeyLeftText +
@@ -1150,8 +1150,8 @@ export const keyedLockForceRelease: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
-    "\nlocal group,queue,deadlines,sets=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local channel,grants,publish,fields=ARGV[1],ARGV[2],ARGV[3],ARGV\nlocal time=redis.call('TIME')local line={lock=group,queue=queue,deadlines=deadlines,sets=sets,companion=true,grants=grants,publish=publish,client='',stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),wants={},fields={},claimed={},over={},loose={},work=1500,}local gone,held,had=0,0,{}for i=4,#fields do\nlocal holder=redis.call('HGET',group,fields[i])if holder then\nheld=keyLeft(group,fields[i],holder,line.now)>0 and 1 or held\ngone,had[holder],line.loose[fields[i]]=gone+removeKey(group,fields[i],holder),true,true\nend\nend\nif gone>0 then\npcall(function()for holder in pairs(had)do removeWaiter(line,holder)end\nwalkLine(line,{})end)redis.pcall(publish,channel,'0')end\nreturn held",
+    lineGrantInOrderText +
+    "\nlocal group,queue,deadlines,sets=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local channel,grants,publish,fields=ARGV[1],ARGV[2],ARGV[3],ARGV\nlocal time=redis.call('TIME')local line={lock=group,queue=queue,deadlines=deadlines,sets=sets,companion=true,grants=grants,publish=publish,client='',stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),wants={},fields={},claimed={},over={},loose={},work=1500,}local gone,held,had=0,0,{}for i=4,#fields do\nlocal holder=redis.call('HGET',group,fields[i])if holder then\nheld=keyLeft(group,fields[i],holder,line.now)>0 and 1 or held\ngone,had[holder],line.loose[fields[i]]=gone+removeKey(group,fields[i],holder),true,true\nend\nend\nif gone>0 then\npcall(function()for holder in pairs(had)do removeWaiter(line,holder)end\ngrantInOrder(line,{})end)redis.pcall(publish,channel,'0')end\nreturn held",
   4,
   integer,
 )
@@ -1219,7 +1219,7 @@ export const keyedLockRelease: Script<
   number
 > = script(
   'keyed-lock/release',
-  '0f37794b3721ea9e4feb4d4ec04d11573670d90d',
+  '20ee21571970f53cbf0d730ff6ea6fa446c69f69',
   serverNowText +
     '\n' +
     wholeText +
@@ -1278,7 +1278,7 @@ export const keyedLockRelease: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     lineHandOverText +
     '\n' +
@@ -1561,7 +1561,7 @@ export const lockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, token: string | null, states: readonly number[]]
 > = script(
   'lock/ask',
-  'd252f5a173281d109ddc086c718ee943da56e82e',
+  '7fd99603c670c4b162d63f3df42bf6d72de0cb0b',
   holderOfText +
     '\n' +
     wrongKindText +
@@ -1608,7 +1608,7 @@ export const lockAsk: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     orUndoText +
     '\n' +
@@ -1677,7 +1677,7 @@ export const lockForceRelease: Script<
   number
 > = script(
   'lock/force-release',
-  '32c64ffced71c452ac022e9d1c6211e68650171e',
+  '93f1c00553d1b5b35fa33e74bc0981b30f9edd0f',
   holderOfText +
     '\n' +
     wrongKindText +
@@ -1714,8 +1714,8 @@ export const lockForceRelease: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
-    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local channel,grants,publish=ARGV[1],ARGV[2],ARGV[3]local holder=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nif redis.call('UNLINK',lock)==0 then\nreturn 0\nend\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,companion=true,grants=grants,publish=publish,client='',stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}pcall(function()removeWaiter(line,holder)walkLine(line,{})end)redis.pcall(publish,channel,'0')return 1",
+    lineGrantInOrderText +
+    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local channel,grants,publish=ARGV[1],ARGV[2],ARGV[3]local holder=holderOf(lock)if holder==nil then\nreturn wrongKind(lock)end\nif redis.call('UNLINK',lock)==0 then\nreturn 0\nend\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,companion=true,grants=grants,publish=publish,client='',stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}pcall(function()removeWaiter(line,holder)grantInOrder(line,{})end)redis.pcall(publish,channel,'0')return 1",
   3,
   integer,
 )
@@ -1799,7 +1799,7 @@ export const lockRelease: Script<
   number
 > = script(
   'lock/release',
-  '442cb11308b4a4cbb93bf7f7745111568521b272',
+  '6c6e7c25a2aac643fde8e388fed520e36a359898',
   "local lock,queue,deadlines,turn,counter=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS\nlocal owner,channel,grants,publish,counts,known=ARGV[1],ARGV[2],ARGV[3],ARGV[4],tonumber(ARGV[5]),ARGV\nlocal freed=redis.pcall('HDEL',lock,owner)if counter[5]and freed==1 then\n" +
     isTokenText +
     '\n' +
@@ -1849,7 +1849,7 @@ export const lockRelease: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     lineHandOverText +
     "\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,turn=turn,companion=true,grants=grants,publish=publish,channel=channel,client=string.sub(owner,1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),lined=lined,}readCounts(line,counts)local waited,open=false,false\nlocal function leave()waited=lined and removeWaiter(line,owner)open=handOver(line,freed==1,waited)end\nlocal done=pcall(leave)if freed==1 and lined and(not done or open or redis.call('EXISTS',lock)==0)then\nredis.pcall(publish,channel,'0')end\nif freed~=1 and not done then\nleave()end\nreturn freed==1 and 1 or waited and 0 or freed==0 and-1 or freed",
@@ -1950,7 +1950,7 @@ export const permitSemaphoreAdd: Script<
   number
 > = script(
   'permit-semaphore/add',
-  'b66d18c31e06bb18f319f7c6e34c3949e7207fb5',
+  '20172a99cbe2daad181ba609e4572c6a3f96aa94',
   leftOfText +
     '\n' +
     wholeText +
@@ -2017,7 +2017,7 @@ export const permitSemaphoreAdd: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -2042,7 +2042,7 @@ export const permitSemaphoreAsk: Script<
   readonly [calls: number, first: number, open: number, share: number, left: number, all: number]
 > = script(
   'permit-semaphore/ask',
-  '48a32fea8446bff3a0de8c882b01a51cf9f4525e',
+  '22a4a4614a6b1897f82885845353ab193907915a',
   semaphoreLineOfText +
     '\n' +
     textOfText +
@@ -2109,7 +2109,7 @@ export const permitSemaphoreAsk: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -2202,7 +2202,7 @@ export const permitSemaphoreLeave: Script<
   number
 > = script(
   'permit-semaphore/leave',
-  '2c965ba71dc4fa09680c8189309c87c1fb861c4b',
+  '41b44d0042f2f69ebf6fbf4af4f14ca80fdf93e5',
   semaphoreLineOfText +
     '\n' +
     textOfText +
@@ -2271,7 +2271,7 @@ export const permitSemaphoreLeave: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -2323,7 +2323,7 @@ export const permitSemaphoreRelease: Script<
   number
 > = script(
   'permit-semaphore/release',
-  'e579c47eacb5b39c729b196cda6bd597a5738a65',
+  'ab52962445b3ec94025644e289f5b97e687d39e0',
   serverNowText +
     '\n' +
     permitSemaphoreMemberOfText +
@@ -2396,7 +2396,7 @@ export const permitSemaphoreRelease: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -2460,7 +2460,7 @@ export const permitSemaphoreSetPermits: Script<
   number
 > = script(
   'permit-semaphore/set-permits',
-  'e1a67ee6a569388ee9e9bad5e31e6519a1c729ca',
+  '63a1c06fb9df32b7d4493490c67743d109fc0926',
   semaphoreLineOfText +
     '\n' +
     textOfText +
@@ -2529,7 +2529,7 @@ export const permitSemaphoreSetPermits: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -2551,7 +2551,7 @@ export const permitSemaphoreTrySetPermits: Script<
   number
 > = script(
   'permit-semaphore/try-set-permits',
-  '12d3599846ed37ca8ae8b1ccb4e804c5416fe47e',
+  '58ea49090b7656a23da8232283748c531b54e5a7',
   textOfText +
     '\n' +
     wholeText +
@@ -2618,7 +2618,7 @@ export const permitSemaphoreTrySetPermits: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -2640,7 +2640,7 @@ export const permitSemaphoreUndo: Script<
   number
 > = script(
   'permit-semaphore/undo',
-  '472fba4c66827feeba1d75febfa125a213e45452',
+  '353060b15f55ddbe2d8b16e6e585545cc9fe61bb',
   textOfText +
     '\n' +
     permitSemaphoreMemberOfText +
@@ -2707,7 +2707,7 @@ export const permitSemaphoreUndo: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -3117,7 +3117,7 @@ export const readWriteLockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, states: readonly number[]]
 > = script(
   'read-write-lock/ask',
-  'af40315c81001e80c840645ec75d46734df178f6',
+  'dfc3bbfeac9ace84ad5a42c87ed068c7724a829e',
   wrongKindText +
     '\n' +
     outsidersTurnLeftText +
@@ -3162,7 +3162,7 @@ export const readWriteLockAsk: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     orUndoText +
     '\n' +
@@ -3217,7 +3217,7 @@ export const readWriteLockForceRelease: Script<
   number
 > = script(
   'read-write-lock/force-release',
-  '7d390212dcb8f45c9a8fb26c33fb40d38af4c483',
+  '12d8ab7fba00a88ec2c391f1da2c24301bedddbf',
   wrongKindText +
     '\n' +
     fieldsAtText +
@@ -3260,8 +3260,8 @@ export const readWriteLockForceRelease: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
-    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local mode,message,companion,channel,grants,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],ARGV[6]local time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,companion=companion,grants=grants,publish=publish,client='',stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}local found=redis.call('HGET',lock,'mode')if found~=mode then\nlocal foreign=found~='read'and found~='write'and redis.call('EXISTS',lock)==1\nreturn foreign and wrongKind(lock)or 0\nend\nendReads(lock,companion)removeTrials(line)redis.call('UNLINK',lock)walkLine(line,{})redis.pcall(publish,channel,message)return 1",
+    lineGrantInOrderText +
+    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local mode,message,companion,channel,grants,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],ARGV[6]local time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,companion=companion,grants=grants,publish=publish,client='',stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}local found=redis.call('HGET',lock,'mode')if found~=mode then\nlocal foreign=found~='read'and found~='write'and redis.call('EXISTS',lock)==1\nreturn foreign and wrongKind(lock)or 0\nend\nendReads(lock,companion)removeTrials(line)redis.call('UNLINK',lock)grantInOrder(line,{})redis.pcall(publish,channel,message)return 1",
   3,
   integer,
 )
@@ -3276,21 +3276,21 @@ export const readWriteLockInspect: Script<
   readonly [ttl: number, next: string, fields: readonly string[], left: readonly number[], waiting: readonly string[]]
 > = script(
   'read-write-lock/inspect',
-  'eb9c7ca3de660e159e3e12a01b3b4170f11def3f',
+  '05d58ca585d2d901173a0dfad393362217a24220',
   leftOfText +
     '\n' +
     wrongKindText +
     '\n' +
     fieldsAtText +
     '\n' +
-    readWriteLockReadsLeftText +
+    readWriteLockLongestReadText +
     '\n' +
     linePlacesAtText +
     '\n' +
     lineWaitersAtText +
     '\n' +
     readWriteLockIsHolderText +
-    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local companion,from,first,owner=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4]local ttl,mode=leftOf(lock),redis.call('HGET',lock,'mode')if ttl~=-2 and mode~='read'and mode~='write'then\nreturn wrongKind(lock)end\nlocal found,on,cursor,known={},'0',string.match(from,'^(%d*) ?(.*)$')if owner~=''then\nlocal count=redis.call('HGET',lock,owner)found=count and{owner,count}or{}elseif from~=''then\nfound,on=fieldsAt(lock,cursor,500)end\nlocal start=1\nif known~=''then\nfor i=1,#found,2 do\nif found[i]==known then start=i+2 end\nend\nend\nlocal fields,left,work={},{},{looks=2000}for i=start,#found,2 do\nlocal field,count=found[i],found[i+1]if#field<100 and#count<20 then\nlocal goes=readsLeft({field,count},companion,math.huge,work)if work.looks<1 and#left>0 then\non=cursor..' '..fields[#fields-1]break\nend\nfields[#fields+1],fields[#fields+2]=field,count\nleft[#left+1]=goes\nend\nend\nlocal waiting=first<0 and{}or waitersAt(queue,deadlines,first,function(waiter)return isHolder({lock=lock,companion=companion},waiter)end)return{ttl,on,fields,left,waiting}",
+    "\nlocal lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local companion,from,first,owner=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4]local ttl,mode=leftOf(lock),redis.call('HGET',lock,'mode')if ttl~=-2 and mode~='read'and mode~='write'then\nreturn wrongKind(lock)end\nlocal found,on,cursor,known={},'0',string.match(from,'^(%d*) ?(.*)$')if owner~=''then\nlocal count=redis.call('HGET',lock,owner)found=count and{owner,count}or{}elseif from~=''then\nfound,on=fieldsAt(lock,cursor,500)end\nlocal start=1\nif known~=''then\nfor i=1,#found,2 do\nif found[i]==known then start=i+2 end\nend\nend\nlocal fields,left,work={},{},{looks=2000}for i=start,#found,2 do\nlocal field,count=found[i],found[i+1]if#field<100 and#count<20 then\nlocal goes=longestRead({field,count},companion,math.huge,work)if work.looks<1 and#left>0 then\non=cursor..' '..fields[#fields-1]break\nend\nfields[#fields+1],fields[#fields+2]=field,count\nleft[#left+1]=goes\nend\nend\nlocal waiting=first<0 and{}or waitersAt(queue,deadlines,first,function(waiter)return isHolder({lock=lock,companion=companion},waiter)end)return{ttl,on,fields,left,waiting}",
   3,
   tuple(integer, text, pairs, many(integer), pairs),
 )
@@ -3305,7 +3305,7 @@ export const readWriteLockReadPass: Script<
   number
 > = script(
   'read-write-lock/read-pass',
-  '119aed90ca7813c02166c71023c001b91322357a',
+  '03ef766d79c793fb59fcb0ca0a1550462b6c638b',
   levelOfText +
     '\n' +
     readWriteLockRemoveLevelsText +
@@ -3316,10 +3316,10 @@ export const readWriteLockReadPass: Script<
     '\n' +
     fieldsAtText +
     '\n' +
-    readWriteLockReadsLeftText +
+    readWriteLockLongestReadText +
     '\n' +
-    readWriteLockLockLeftText +
-    "\nlocal lock,given,taken=KEYS[1],KEYS[2],KEYS[3]local from,to,lease,companion=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4]local found=redis.call('HMGET',lock,'mode',from,to)local reads=found[1]=='read'or found[1]=='write'if not reads or string.sub(from,-6)==':write'or string.sub(to,-6)==':write'then\nreturn 0\nend\nlocal count=levelOf(found[2])if count>0 and redis.call('EXISTS',given..':1')==1 then\nredis.call('HDEL',lock,from)removeLevels(given,count)elseif levelOf(found[3])==0 then\nreturn 0\nend\nredis.call('HSET',lock,to,1)keepLevel(taken..':1',lease)local left=leftOf(lock)if left>lease then\nredis.call('PEXPIRE',lock,lockLeft(lock,companion,left,left,math.huge,{looks=2000}))elseif left>=0 then\nredis.call('PEXPIRE',lock,lease)end\nreturn 1",
+    readWriteLockLeftForOtherReadsText +
+    "\nlocal lock,given,taken=KEYS[1],KEYS[2],KEYS[3]local from,to,lease,companion=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4]local found=redis.call('HMGET',lock,'mode',from,to)local reads=found[1]=='read'or found[1]=='write'if not reads or string.sub(from,-6)==':write'or string.sub(to,-6)==':write'then\nreturn 0\nend\nlocal count=levelOf(found[2])if count>0 and redis.call('EXISTS',given..':1')==1 then\nredis.call('HDEL',lock,from)removeLevels(given,count)elseif levelOf(found[3])==0 then\nreturn 0\nend\nredis.call('HSET',lock,to,1)keepLevel(taken..':1',lease)local left=leftOf(lock)if left>lease then\nredis.call('PEXPIRE',lock,leftForOtherReads(lock,companion,left,left,math.huge,{looks=2000}))elseif left>=0 then\nredis.call('PEXPIRE',lock,lease)end\nreturn 1",
   3,
   integer,
 )
@@ -3405,10 +3405,10 @@ export const readWriteLockRelease: Script<
   number
 > = script(
   'read-write-lock/release',
-  'b5aa8c717a953c68aec5d6ded668447503a9b834',
+  '3edd6f344d77910eeca53f7d33ffd97ac676a08c',
   leftOfText +
     '\n' +
-    readWriteLockReadsLeftText +
+    readWriteLockLongestReadText +
     '\n' +
     readWriteLockRemoveLevelsText +
     '\n' +
@@ -3416,10 +3416,10 @@ export const readWriteLockRelease: Script<
     '\n' +
     fieldsAtText +
     '\n' +
-    readWriteLockLockLeftText +
+    readWriteLockLeftForOtherReadsText +
     '\n' +
     lineRemoveWaiterText +
-    "\nlocal lock,queue,deadlines,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local companion,channel,grants,publish,counts,owner,served=ARGV[1],ARGV[2],ARGV[3],ARGV[4],tonumber(ARGV[5]),ARGV[6],ARGV\nlocal function giveUp(line,owner)local writes=string.sub(owner,-6)==':write'local count,left=redis.call('HGET',line.lock,owner),leftOf(line.lock)local work={looks=2000}local own=writes and left or readsLeft({owner,count or''},line.companion,left,work)if not writes then\nremoveLevels(line.companion..':'..owner..':rwlock_timeout',levelOf(count))end\nif not count then\nreturn false,false\nend\nredis.call('HDEL',line.lock,owner)if not writes and redis.call('HGET',line.lock,'mode')~='read'then\nreturn count,false\nend\nlocal longest=lockLeft(line.lock,line.companion,left,own,writes and math.huge or 64,work)if longest>0 then\nif writes then\nredis.call('HSET',line.lock,'mode','read')end\nif longest~=left then\nredis.call('PEXPIRE',line.lock,longest)end\nreturn count,writes and'1'end\nredis.call('UNLINK',line.lock)return count,writes and'1'or'0'end\nlocal line={lock=lock,queue=queue,deadlines=deadlines,turn=turn,companion=companion,channel=channel}local lined,done,waited=redis.call('EXISTS',queue,turn)>0 or served[7],true,false\nif lined then\ndone,waited=pcall(removeWaiter,line,owner)end\nlocal count,message=giveUp(line,owner)if not done then\nwaited=not count and removeWaiter(line,owner)end\nif count and not message and not waited and not served[7]and redis.call('EXISTS',turn)==0 then\nreturn 1\nelseif not lined then\nlocal told=message and redis.pcall(publish,channel,message)if type(told)~='number'or told<=counts%2 then\nreturn count and 1 or-1\nend\nend\n" +
+    "\nlocal lock,queue,deadlines,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local companion,channel,grants,publish,counts,owner,served=ARGV[1],ARGV[2],ARGV[3],ARGV[4],tonumber(ARGV[5]),ARGV[6],ARGV\nlocal function giveUp(line,owner)local writes=string.sub(owner,-6)==':write'local count,left=redis.call('HGET',line.lock,owner),leftOf(line.lock)local work={looks=2000}local own=writes and left or longestRead({owner,count or''},line.companion,left,work)if not writes then\nremoveLevels(line.companion..':'..owner..':rwlock_timeout',levelOf(count))end\nif not count then\nreturn false,false\nend\nredis.call('HDEL',line.lock,owner)if not writes and redis.call('HGET',line.lock,'mode')~='read'then\nreturn count,false\nend\nlocal longest=leftForOtherReads(line.lock,line.companion,left,own,writes and math.huge or 64,work)if longest>0 then\nif writes then\nredis.call('HSET',line.lock,'mode','read')end\nif longest~=left then\nredis.call('PEXPIRE',line.lock,longest)end\nreturn count,writes and'1'end\nredis.call('UNLINK',line.lock)return count,writes and'1'or'0'end\nlocal line={lock=lock,queue=queue,deadlines=deadlines,turn=turn,companion=companion,channel=channel}local lined,done,waited=redis.call('EXISTS',queue,turn)>0 or served[7],true,false\nif lined then\ndone,waited=pcall(removeWaiter,line,owner)end\nlocal count,message=giveUp(line,owner)if not done then\nwaited=not count and removeWaiter(line,owner)end\nif count and not message and not waited and not served[7]and redis.call('EXISTS',turn)==0 then\nreturn 1\nelseif not lined then\nlocal told=message and redis.pcall(publish,channel,message)if type(told)~='number'or told<=counts%2 then\nreturn count and 1 or-1\nend\nend\n" +
     outsidersReadCountsText +
     '\n' +
     outsidersTurnLeftText +
@@ -3462,7 +3462,7 @@ export const readWriteLockRelease: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     lineHandOverText +
     '\n' +
@@ -3542,15 +3542,15 @@ export const semaphoreAcquire: Script<
   number
 > = script(
   'semaphore/acquire',
-  '6efccec0ef42dc845946944f30a1516cc5f20711',
+  '484e8c716842d706da455f508a79cd7a852d3f61',
   textOfText +
     '\n' +
     wholeText +
     '\n' +
     semaphoreNotedOrAvailableText +
     '\n' +
-    semaphoreFitInText +
-    "\nlocal permits,note,queue,deadlines,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local wanted=ARGV\nlocal free,noted=notedOrAvailable(permits,note)if free==nil then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal calls,taken=fitIn(wanted,0,free or 0)if noted then\nreturn calls\nend\nif redis.call('EXISTS',queue,deadlines,turn)>0 then\nif redis.call('EXISTS',queue,deadlines)>0 or redis.pcall('HEXISTS',turn,'till')~=0 then\nreturn-2\nend\nend\nif calls>0 then\n" +
+    semaphoreFitCallsText +
+    "\nlocal permits,note,queue,deadlines,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local wanted=ARGV\nlocal free,noted=notedOrAvailable(permits,note)if free==nil then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal calls,taken=fitCalls(wanted,0,free or 0)if noted then\nreturn calls\nend\nif redis.call('EXISTS',queue,deadlines,turn)>0 then\nif redis.call('EXISTS',queue,deadlines)>0 or redis.pcall('HEXISTS',turn,'till')~=0 then\nreturn-2\nend\nend\nif calls>0 then\n" +
     semaphoreTakePermitsText +
     '\nlocal refusal=takePermits(permits,note,taken,0)if refusal then\nreturn refusal\nend\nend\nreturn free and calls or-1',
   5,
@@ -3568,7 +3568,7 @@ export const semaphoreAdd: Script<
   number
 > = script(
   'semaphore/add',
-  'e08311da9e0e5cea011f7cc1cccc022d8eceac5f',
+  '97a3e0424aff1a4002efc29ed0f5393c77c316a5',
   leftOfText +
     '\n' +
     textOfText +
@@ -3633,7 +3633,7 @@ export const semaphoreAdd: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -3656,15 +3656,15 @@ export const semaphoreAsk: Script<
   readonly [calls: number, first: number, open: number, share: number]
 > = script(
   'semaphore/ask',
-  '2d5503bbed81d1a0893bc787acc83797794b5826',
+  '57bd989d2ba4ec7debb965ef30c670e5b7aca3cf',
   textOfText +
     '\n' +
     wholeText +
     '\n' +
     semaphoreNotedOrAvailableText +
     '\n' +
-    semaphoreFitInText +
-    "\nlocal permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local owner,joins,news,own,channel,grants,publish,wanted=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3]),tonumber(ARGV[4]),ARGV[5],ARGV[6],ARGV[7],ARGV\nlocal stored,noted=notedOrAvailable(permits,note)local calls,taken=fitIn(wanted,7,stored or 0)if stored==nil then\nreturn redis.error_reply('WRONGKIND a text that is no count')elseif noted then\nreturn{calls-7,0,0,0}end\n" +
+    semaphoreFitCallsText +
+    "\nlocal permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local owner,joins,news,own,channel,grants,publish,wanted=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3]),tonumber(ARGV[4]),ARGV[5],ARGV[6],ARGV[7],ARGV\nlocal stored,noted=notedOrAvailable(permits,note)local calls,taken=fitCalls(wanted,7,stored or 0)if stored==nil then\nreturn redis.error_reply('WRONGKIND a text that is no count')elseif noted then\nreturn{calls-7,0,0,0}end\n" +
     semaphoreLineOfText +
     '\n' +
     semaphoreNoticeOutsidersText +
@@ -3717,7 +3717,7 @@ export const semaphoreAsk: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -3726,7 +3726,7 @@ export const semaphoreAsk: Script<
     semaphoreMarkListeningText +
     '\n' +
     semaphoreTakePermitsText +
-    "\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)line.left=stored or 0\nnoticeOutsiders(line)local paid,more=endTrial(line,owner),0\ncalls,taken=fitIn(wanted,7,paid)local push=paid>0 and'LPUSH'or'RPUSH'if paid>taken and stored then\nline.left=redis.call('INCRBY',permits,paid-taken)end\npaid=taken\nlocal function giveBack()if paid>0 then redis.call('INCRBY',permits,paid)end\nif calls==7 then leaveLine(line,owner)end\nend\nlocal mark,open=joinLine(line,owner,calls==7 and joins or 0,push,own,news,giveBack)local has,first=endTrial(line,owner),redis.call('LINDEX',queue,0)if calls==7 then\ncalls,taken=fitIn(wanted,7,has)end\nif open==0 and not first then\ncalls,more=fitIn(wanted,calls,line.left)end\nlocal share=markListening(line,owner,first,own,mark,open)local refusal=taken+more+paid+has>0 and takePermits(permits,note,taken+more,paid+has)if refusal then\nreturn refusal\nend\nreturn{calls>7 and calls-7 or stored and 0 or-1,first==owner and(line.came and 2 or 1)or 0,open,share}",
+    "\nlocal line=lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},owner,own)line.left=stored or 0\nnoticeOutsiders(line)local paid,more=endTrial(line,owner),0\ncalls,taken=fitCalls(wanted,7,paid)local push=paid>0 and'LPUSH'or'RPUSH'if paid>taken and stored then\nline.left=redis.call('INCRBY',permits,paid-taken)end\npaid=taken\nlocal function giveBack()if paid>0 then redis.call('INCRBY',permits,paid)end\nif calls==7 then leaveLine(line,owner)end\nend\nlocal mark,open=joinLine(line,owner,calls==7 and joins or 0,push,own,news,giveBack)local has,first=endTrial(line,owner),redis.call('LINDEX',queue,0)if calls==7 then\ncalls,taken=fitCalls(wanted,7,has)end\nif open==0 and not first then\ncalls,more=fitCalls(wanted,calls,line.left)end\nlocal share=markListening(line,owner,first,own,mark,open)local refusal=taken+more+paid+has>0 and takePermits(permits,note,taken+more,paid+has)if refusal then\nreturn refusal\nend\nreturn{calls>7 and calls-7 or stored and 0 or-1,first==owner and(line.came and 2 or 1)or 0,open,share}",
   6,
   tuple(integer, integer, integer, integer),
 )
@@ -3762,7 +3762,7 @@ export const semaphoreLeave: Script<
   number
 > = script(
   'semaphore/leave',
-  '060bab40febc0d80e9497d116beb5a18570d4b18',
+  'fe644456cc99ce968756ba5dd57f0576360b866d',
   semaphoreLineOfText +
     '\n' +
     wholeText +
@@ -3823,7 +3823,7 @@ export const semaphoreLeave: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -3845,7 +3845,7 @@ export const semaphoreTrySetPermits: Script<
   number
 > = script(
   'semaphore/try-set-permits',
-  '3a0bd557f767272bd370c962648a84b9d3a25482',
+  '18a9090173e44111688ddfec1a79b6ceacdc852f',
   textOfText +
     '\n' +
     wholeText +
@@ -3904,7 +3904,7 @@ export const semaphoreTrySetPermits: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
@@ -3928,7 +3928,7 @@ export const semaphoreUndo: Script<
   number
 > = script(
   'semaphore/undo',
-  '1bed9e897f045f579cbf89376e66da67f90c062c',
+  '8dc981e432f669be9d4365e70d21db85620401f3',
   wholeText +
     '\n' +
     textOfText +
@@ -3989,7 +3989,7 @@ export const semaphoreUndo: Script<
     '\n' +
     lineSweepDeadClientsText +
     '\n' +
-    lineWalkLineText +
+    lineGrantInOrderText +
     '\n' +
     semaphoreGrantPermitsText +
     '\n' +
