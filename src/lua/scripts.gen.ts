@@ -269,7 +269,7 @@ const textOfText = "local function textOf(key)local text=redis.call('GETRANGE',k
 
 const wholeText = "local function whole(text)local number=text and#text<=17 and(text=='0'or string.find(text,'^%-?[1-9]%d*$'))and tonumber(text)return number and math.abs(number)<=9000000000000000 and number or nil\nend"
 
-const wrongCounterText = "local function wrongCounter(count)local shown=string.gsub(count,'[^ -~]','?')return redis.error_reply('WRONGKIND a fencing counter that is not a whole number below 9223372036854775807: \"'..shown..'\"; set it to the newest token that was given out, or more')end"
+const wrongCounterText = "local function wrongCounter(count)local shown=string.gsub(count,'[^ -~]','?')return redis.error_reply('WRONGKIND a fencing counter that is not a whole number below 9223372036854775807: \"'..shown..'\"; set it to the newest token that was given out, or more, below 9223372036854775807')end"
 
 const wrongKindText = "local function wrongKind(key)local found,some='a hash of another program',redis.call('HSCAN',key,'0','COUNT',1)[2]local mode=redis.call('HSTRLEN',key,'mode')<6 and redis.call('HGET',key,'mode')if mode=='read'or mode=='write'then\nfound='a read-write lock'elseif redis.call('HEXISTS',key,'rate')+redis.call('HEXISTS',key,'interval')+redis.call('HEXISTS',key,'type')==3 then\nfound='a rate limiter'elseif#some>0 and(string.sub(some[1],-12)==':expire_time'or string.sub(some[1],-11)==':lock_count'or#some[1]==22)then\nfound='the keys of a keyed lock'elseif#some==2 and redis.call('HLEN',key)==1 and#some[2]<20 and string.find(some[2],'^[1-9]%d*$')then\nfound='a lock of another kind'end\nreturn redis.error_reply('WRONGKIND '..found)end"
 
@@ -720,7 +720,7 @@ export const fencedLockAcquire: Script<
   string | number
 > = script(
   'fenced-lock/acquire',
-  'bd96216422166f4bd5ccf8558f8407d96a1c7506',
+  'b4efee70028e0ebc76eb24a3302e66d3ee9ce35f',
   isTokenText +
     '\n' +
     raiseCounterText +
@@ -758,7 +758,7 @@ export const fencedLockPass: Script<
   string | null
 > = script(
   'fenced-lock/pass',
-  '34c2299cd387a426ee13854ed74123faf3f0a06e',
+  'e7a3a81b42505eb4c638657ff92b55ecb089563c',
   holderOfText +
     '\n' +
     isTokenText +
@@ -809,7 +809,7 @@ export const fencedLockSetLevel: Script<
   readonly [left: number, token: string | null] | null
 > = script(
   'fenced-lock/set-level',
-  '0ecd9308db6a49ddd59c92068cd75d587a062710',
+  '4e9882f0150f6ad70508ff7c21a7b42fd4b54f7c',
   neverShorterText +
     '\n' +
     leftOfText +
@@ -838,7 +838,7 @@ export const flightClaim: Script<
   string | null
 > = script(
   'flight/claim',
-  '713f473a7fd7695f4a3d525b1d3b130927d47635',
+  'c84ff748ea71f5ce235475691426fb099f8267d7',
   shortFieldsText +
     '\n' +
     isTokenText +
@@ -1561,7 +1561,7 @@ export const lockAsk: Script<
   readonly [stamp: string, left: number, open: number, share: number, token: string | null, states: readonly number[]]
 > = script(
   'lock/ask',
-  '7fd99603c670c4b162d63f3df42bf6d72de0cb0b',
+  '39a4a0a4587c4121a7649b908f336010ee770b96',
   holderOfText +
     '\n' +
     wrongKindText +
@@ -1644,7 +1644,7 @@ export const lockConfirm: Script<
   readonly [left: number, token: string | null]
 > = script(
   'lock/confirm',
-  'd4ace222dd0113ae9391903605724e9afc901800',
+  'ea90bcabc181b556b67b74ea9dffa07d3158ce51',
   lineRemoveWaiterText +
     '\n' +
     leftOfText +
@@ -4008,7 +4008,7 @@ export const slotsClaim: Script<
   readonly [token: string, attempt: number] | null
 > = script(
   'slots/claim',
-  '32f42ede78b8eea24d4ff28f0a550b05307f13bf',
+  'f9e911b042d63fe5a8415fea4d299cb6e105edee',
   shortFieldsText +
     '\n' +
     wholeText +

@@ -29,7 +29,7 @@ const OPTIONS = {
   blocked: {
     type: 'boolean',
     default: false,
-    help: 'only locks for which a call has waited for longer than a second; also shows WAITED and WAITER',
+    help: 'only locks for which a call has waited for longer than a second; also shows WAITED and WAITER. Calls of clients without a label always count',
   },
   sort: {
     type: 'string',

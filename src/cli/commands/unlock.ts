@@ -33,8 +33,9 @@ export const page: Page = {
   options: OPTIONS,
   more: `In a terminal, the command asks first, unless you write --yes.
 
-It then says who holds the lock now. If that is another owner than the one you
-named, or nobody, somebody was faster, and there is nothing to do.
+After a release, it says who holds the lock now. If the owner that you named no
+longer holds it, nothing is released, the command says who does, and the exit
+code is 1.
 
 Examples:
   holdfast show deploy              # prints the owner, and the whole command

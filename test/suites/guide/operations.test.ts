@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,12 +17,14 @@ const blocks = (mark: string): string[] =>
 
 /** What an example prints, on the server at this port. */
 const shown = async (text: string, port: string): Promise<string> => {
-  // One of them writes a file.
+  // One of them writes a file, and removes it.
   const cwd = mkdtempSync(join(tmpdir(), 'holdfast-operations-'))
   try {
     const { stdout } = await run('bash', ['-ec', `redis-cli() { command redis-cli -p ${port} "$@"; }\n${text}`], {
       cwd,
+      env: { ...process.env, TMPDIR: cwd },
     })
+    assert.deepEqual(readdirSync(cwd), [])
     return stdout
   } finally {
     rmSync(cwd, { recursive: true })
