@@ -36,9 +36,9 @@ export const page: Page = {
   waiting    a call stands in the line
   granted    an owner holds the lock
   gave up    a place left the line
-  left       a place left the line: its call gave up, or was granted the lock and
-             released it between two looks, or the place was removed because its
-             process had died (gave up in JSON, not certain)
+  left       a place left the line: its call gave up, or was granted the lock
+             and released it between two looks, or the place was removed because
+             its process had died (gave up in JSON, not certain)
   released   its owner released the lock
   expired    its lease ended
   forced     somebody released it by force
