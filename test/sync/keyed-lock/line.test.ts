@@ -229,7 +229,7 @@ void test('others wait for a message → after a release the keys are left to th
   await end()
 })
 
-void test('only another program’s megabyte stands in the line → it is nobody’s place, and Redisson has its turn', async () => {
+void test('only another program’s megabyte stands in the line → no client is first in the line, and Redisson has its turn', async () => {
   const { clients, aside, raw, run, end } = await stage(1, AB)
   const channel = channelOf('x')
   await aside.subscribe(channel, 'plain')
